@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* Evidence: everything that a run leaves behind, in memory and, line by line,
+ * in its journal. Reports, resume, compare and merge all start from it. */
+#ifndef NVBW_EVIDENCE_H
+#define NVBW_EVIDENCE_H
+
+#include "facts.h"
+#include "plan.h"
+#include "record.h"
+#include "schema.h"
+#include "unit.h"
+
+enum { EVIDENCE_VERSION = 1 };
+
+/* First line of a journal. */
+struct run_header {
+    uint32_t version;  /* EVIDENCE_VERSION */
+    const char *build; /* version and git id */
+    const char *run_id;
+    const char *command;      /* as typed */
+    const char *started;      /* ISO 8601, UTC */
+    uint64_t started_ns;      /* CLOCK_MONOTONIC */
+    const char *boot_id;      /* to which that clock belongs */
+    uint32_t untrusted;       /* 1: --trust-plugins was given */
+    uint32_t wrapped;         /* 1: --wrap was given */
+    const char **environment; /* NAME=value that workers got or that matters */
+    uint32_t environment_count;
+};
+
+/* Something that happened, other than a cell. */
+struct event {
+    const char *what; /* "worker_start", "worker_end", "log", "tainted",
+                         "untainted", "resumed", "stopped", "warning" */
+    uint32_t level;   /* log: NVBW_LOG_* */
+    int32_t unit;     /* or -1 */
+    int32_t pid;      /* or 0 */
+    int32_t gpu;      /* position in facts->gpus, or -1 */
+    const char *text;
+    uint64_t now_ns;
+};
+
+/* Last line of a finished run. */
+struct run_end {
+    const char *ended; /* ISO 8601 */
+    uint64_t ended_ns;
+    uint32_t interrupted; /* 1: by a signal */
+    uint32_t budget_used; /* 1: the budget ran out */
+};
+
+struct evidence {
+    struct run_header header;
+    struct plan plan;
+    struct facts facts;
+    struct plugin_schema *plugins;
+    uint32_t plugins_count;
+    struct unit *units;
+    uint32_t units_count;
+    struct record *records; /* in order of settling; of one attempt at one cell
+                               the last counts */
+    uint32_t records_count;
+    struct event *events;
+    uint32_t events_count;
+    struct run_end end;
+    uint32_t ended; /* 1: end is there */
+    uint32_t torn;  /* 1: a torn last line was dropped */
+};
+
+extern const struct fields run_header_fields, event_fields, run_end_fields;
+
+/* Lines of a journal: {"type": "...", "data": {...}} */
+enum line_type {
+    LINE_RUN = 1,
+    LINE_PLAN,
+    LINE_FACTS,
+    LINE_PLUGIN,
+    LINE_UNIT,
+    LINE_CELL,
+    LINE_EVENT,
+    LINE_END
+};
+extern const struct name line_names[];
+const struct fields *line_fields(uint32_t type);
+
+/* ---- Writing (journal.c) ----
+ * A journal belongs to one thread. Lines reach the disk at the latest 250 ms
+ * after evidence_add, if evidence_tick is called that often; fdatasync is
+ * called then, once for all lines since. */
+struct journal;
+
+/* Opens run_dir/journal.ndjson for appending, made if it is not there.
+ * A torn last line is cut off. */
+int32_t journal_open(
+    const char *run_dir, struct journal **out, struct error *err);
+/* Adds one line. Copied before it returns. */
+int32_t journal_add(struct journal *journal, uint32_t line_type,
+    const void *object, struct error *err);
+/* Writes and syncs what is due at now_ns (CLOCK_MONOTONIC). Returns through
+ * *out_due_ns when it wants to be called next, UINT64_MAX: never. */
+int32_t journal_tick(struct journal *journal, uint64_t now_ns,
+    uint64_t *out_due_ns, struct error *err);
+/* Writes and syncs all now. */
+int32_t journal_flush(struct journal *journal, struct error *err);
+void journal_close(struct journal *journal);
+
+/* ---- Reading (journal.c) ---- */
+/* Reads a journal or summary file of at most limit_bytes. A torn last line is
+ * dropped; any other malformed line is an error with its number. */
+int32_t evidence_read(const char *file, size_t limit_bytes, struct arena *arena,
+    struct evidence *out, struct error *err);
+
+/* Adds one object to evidence in memory (deep copy into arena), as a line of
+ * that type would. */
+int32_t evidence_add(struct evidence *evidence, struct arena *arena,
+    uint32_t line_type, const void *object, struct error *err);
+
+/* The record that counts for a cell: the last of the highest attempt; NULL if
+ * there is none. */
+const struct record *evidence_cell(const struct evidence *evidence,
+    uint32_t unit, const char *metric, uint32_t row, uint32_t col);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* Conducts a run: asks workers to describe plugins and machine, then carries
+ * out the schedule in run workers, restarting, confirming and giving up as
+ * the contract says. The host process itself loads no plugin, no CUDA and no
+ * NVML. */
+#ifndef NVBW_CONDUCT_H
+#define NVBW_CONDUCT_H
+
+#include "discover.h"
+#include "evidence.h"
+#include "schedule.h"
+
+/* How workers are started; the same for all commands. */
+struct worker_setup {
+    const char *worker_file; /* nvbw-worker beside nvbw-host */
+    const char *driver_file; /* --driver, or NULL */
+    const char *sim_profile; /* --sim-profile, or NULL */
+    const char *const *wrap; /* --wrap as argv, or NULL */
+    const char *log_dir;     /* run_dir/workers, or NULL: logs are dropped */
+    uint64_t answer_ns;      /* deadline for describe and facts */
+    const char *build;
+};
+
+/* Asks a worker of its own for each candidate's schema (C12, decisions: each
+ * plugin is described in a process of its own), several at once. A plugin that
+ * crashes, hangs or breaks the contract gets state, reason and message; two
+ * descriptors of one name keep the first, as discover_plugins orders. */
+int32_t workers_describe(const struct worker_setup *setup,
+    const struct candidates *candidates, struct arena *arena,
+    struct plugin_schema **out_plugins, uint32_t *out_count, struct error *err);
+
+/* Asks a worker for the facts. A worker that hangs or dies is not an error:
+ * the facts then hold what the host itself can read of the system and say in
+ * driver_trouble what happened. */
+int32_t workers_facts(const struct worker_setup *setup, struct arena *arena,
+    struct facts *out, struct error *err);
+
+/* The recorded run of a unit, without CUDA: its labels, and one record per
+ * measurement cell with its flows (state NONE). */
+struct recording {
+    struct labels_frame *labels;
+    uint32_t labels_count;
+    struct record *records;
+    uint32_t records_count;
+    int32_t status;
+    const char *message;
+};
+int32_t workers_record(const struct worker_setup *setup,
+    const struct facts *facts, const struct unit *unit, struct arena *arena,
+    struct recording *out, struct error *err);
+
+/* What a watcher of the run is told; any member may be NULL. Called from the
+ * conductor's loop; must not block. */
+struct conduct_watch {
+    void *user;
+    void (*unit_begins)(void *user, const struct unit *unit, uint32_t wanted);
+    void (*cells_begin)(
+        void *user, const struct unit *unit, const struct begin_frame *begin);
+    void (*cell_settled)(
+        void *user, const struct unit *unit, const struct record *record);
+    void (*event)(void *user, const struct event *event);
+    void (*tick)(void *user, uint64_t now_ns); /* about four times a second */
+};
+
+struct conduct_request {
+    const struct worker_setup *setup;
+    struct evidence *evidence; /* header, plan, facts, plugins and units are
+                                  there; records are added */
+    struct arena *arena;
+    struct journal *journal; /* may be NULL (dry runs, tests) */
+    uint64_t budget_ns;      /* UINT64_MAX: unbounded */
+    uint64_t grace_ns;       /* from SIGTERM to SIGKILL */
+    uint32_t rerun_failed;   /* resume: measure again what did not pass */
+    const struct conduct_watch *watch;
+    int signal_fd; /* signalfd with SIGINT, SIGTERM blocked elsewhere; -1 */
+};
+
+/* Carries out all units. Cells that evidence already settles are not wanted
+ * again (resume). Always comes back with every planned cell settled; negative
+ * only if the journal cannot be written or memory is out. */
+int32_t conduct_run(const struct conduct_request *request, struct error *err);
+
+#endif

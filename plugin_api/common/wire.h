@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* The pipe between host and worker.
+ *
+ * Descriptor 3 of a worker brings frames from the host, descriptor 4 takes
+ * frames to it. A frame is a header of 12 bytes (magic, type, length, all
+ * little-endian) and a payload, which is one struct in the encoding of
+ * common/fields.h. Both ends are the same build: HELLO carries the build's
+ * identity and the host refuses any other.
+ *
+ *   host -> worker   FACTS, then TASK ... (one at a time), then QUIT
+ *   worker -> host   HELLO, then per task: PLUGIN | FACTS | LABELS, BEGIN,
+ *                    CELL, LOG in any order, and DONE; at the end BYE
+ *
+ * What a task asks for:
+ *   describe  PLUGIN with its descriptors                      no CUDA
+ *   record    run() against a recording table: LABELS, and CELL frames with
+ *             state NONE and the flows of each measurement     no CUDA
+ *   run       the unit's wanted cells
+ *   facts     FACTS
+ *   health    DONE says whether the task's GPUs still answer
+ *   watch     telemetry (later) */
+#ifndef NVBW_WIRE_H
+#define NVBW_WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "facts.h"
+#include "fields.h"
+#include "record.h"
+#include "schema.h"
+#include "unit.h"
+
+enum {
+    WIRE_MAGIC = 0x5742564e, /* "NVBW" */
+    WIRE_HEADER_BYTES = 12,
+    WIRE_FRAME_LIMIT = 64 << 20,
+    WIRE_IN_FD = 3,
+    WIRE_OUT_FD = 4
+};
+
+enum frame_type {
+    FRAME_HELLO = 1,
+    FRAME_FACTS,
+    FRAME_TASK,
+    FRAME_QUIT,
+    FRAME_PLUGIN,
+    FRAME_LABELS,
+    FRAME_BEGIN,
+    FRAME_CELL,
+    FRAME_LOG,
+    FRAME_DONE,
+    FRAME_BYE,
+    FRAME_TYPE_END
+};
+
+enum task_role {
+    TASK_DESCRIBE = 1,
+    TASK_RECORD,
+    TASK_RUN,
+    TASK_FACTS,
+    TASK_HEALTH
+};
+extern const struct name task_role_names[];
+
+struct hello_frame {
+    const char *build; /* version and git id of the worker */
+    int32_t pid;
+    uint64_t now_ns; /* CLOCK_MONOTONIC */
+};
+
+/* A settled cell's samples from an earlier worker, for figure(). */
+struct settled_cell {
+    uint32_t cell; /* number in the unit */
+    double *samples;
+    uint32_t samples_count;
+};
+
+struct task_frame {
+    uint32_t role;           /* TASK_* */
+    const char *plugin_file; /* real path; NULL for facts and health */
+    const char *driver_file; /* instead of libcuda.so.1, or NULL */
+    struct unit unit;        /* record and run */
+    uint32_t attempt;
+    uint32_t *wanted; /* cell numbers; for run: these and no others */
+    uint32_t wanted_count;
+    struct settled_cell *settled;
+    uint32_t settled_count;
+    uint64_t budget_ns; /* left for the whole run, UINT64_MAX: unbounded */
+    uint32_t *gpus;     /* health: positions in facts->gpus */
+    uint32_t gpus_count;
+};
+
+struct quit_frame {
+    uint32_t unused;
+};
+
+struct labels_frame {
+    const char *metric;
+    uint32_t axis; /* 0: rows, 1: cols */
+    const char **names;
+    uint32_t names_count;
+};
+
+/* Sent before each measurement: these cells are in flight on these GPUs. */
+struct begin_frame {
+    uint32_t *cells;
+    uint32_t cells_count;
+    uint32_t *gpus; /* positions in facts->gpus */
+    uint32_t gpus_count;
+    uint64_t now_ns;
+};
+
+struct log_frame {
+    uint32_t level;
+    const char *text;
+    uint64_t now_ns;
+    uint32_t dropped; /* lines dropped before this one */
+};
+
+/* The task is finished. status is what run() (or the role) returned. For each
+ * wanted cell without a CELL frame the host records `unsettled`. */
+struct done_frame {
+    int32_t status;
+    int64_t code;
+    const char *reason;  /* code from reason_table for what is left, or NULL */
+    const char *message; /* one sentence, or NULL */
+    uint32_t state;      /* STATE_* of all cells left; NONE: `unsettled` */
+};
+
+/* The worker ends by itself: "finished", "poisoned" (sticky CUDA error),
+ * "contract" or "cancelled". */
+struct bye_frame {
+    const char *why;
+    const char *message;
+};
+
+extern const struct fields hello_fields, task_fields, quit_fields,
+    labels_fields, begin_fields, log_fields, done_fields, bye_fields;
+
+/* The payload's table by frame type; NULL for an unknown type. */
+const struct fields *wire_fields(uint32_t type);
+
+/* A frame found in a buffer. */
+struct frame {
+    uint32_t type;
+    const unsigned char *payload;
+    size_t payload_bytes;
+    size_t frame_bytes; /* header included: how far to go on */
+};
+
+/* Looks for a frame at the start of the given bytes. Returns 1 and *out, 0 if
+ * more bytes are needed, NVBW_E_INVALID if this can never be a frame. Pure. */
+int32_t wire_find(
+    const void *bytes, size_t length, struct frame *out, struct error *err);
+
+/* Encodes and writes one frame, whole; blocks while the pipe is full.
+ * NVBW_E_SYSTEM with errno as code when the other end is gone. */
+int32_t wire_send(int fd, uint32_t type, const void *object, struct error *err);
+/* Only encodes, appending to buf. */
+int32_t wire_encode(
+    uint32_t type, const void *object, struct strbuf *buf, struct error *err);
+
+/* Blocking reader of a worker: one frame into an arena. Returns 1, 0 at end
+ * of file, or negative. *object points to a struct of the type's table. */
+int32_t wire_receive(int fd, struct arena *arena, uint32_t *out_type,
+    void **out_object, struct error *err);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int flow_memory_on_host(uint32_t memory)
+{
+    return memory == NVBW_MEM_PINNED || memory == NVBW_MEM_PAGEABLE ||
+           memory == NVBW_MEM_WRITE_COMBINED || memory == NVBW_MEM_HUGE_PAGE ||
+           memory == NVBW_MEM_MANAGED;
+}
+
+uint32_t flow_count(const struct nvbw_flow *const *flows)
+{
+    uint32_t count = 0;
+
+    while (flows != NULL && count <= FLOW_LIMIT && flows[count] != NULL) {
+        count++;
+    }
+    return count;
+}
+
+static int32_t place_near(
+    const struct facts *facts, const struct flow_record *flow)
+{
+    if (flow->initiator == NVBW_BY_CPU) {
+        return flow->executor;
+    }
+    return facts_find_node(facts, facts->gpus[flow->executor].near_node);
+}
+
+static int32_t resolve_place(const struct facts *facts, const struct unit *unit,
+    const struct flow_record *flow, uint32_t memory, int32_t place)
+{
+    if (memory == NVBW_MEM_NONE || memory == NVBW_MEM_MULTICAST) {
+        return -1;
+    }
+    if (place == NVBW_NEAR) {
+        return place_near(facts, flow);
+    }
+    return (int32_t)(flow_memory_on_host(memory) ? unit->nodes[place]
+                                                 : unit->gpus[place]);
+}
+
+void flow_resolve(const struct facts *facts, const struct unit *unit,
+    const struct measure_params *params, const struct nvbw_flow *flow,
+    struct flow_record *out)
+{
+    const int has_memory =
+        flow->src_memory != NVBW_MEM_NONE || flow->dst_memory != NVBW_MEM_NONE;
+    const uint32_t *const executors =
+        flow->initiator == NVBW_BY_CPU ? unit->nodes : unit->gpus;
+
+    *out = (struct flow_record){
+        .initiator = flow->initiator,
+        .operation = flow->operation,
+        .src_memory = flow->src_memory,
+        .dst_memory = flow->dst_memory,
+        .executor = (int32_t)executors[flow->executor],
+        .flags = flow->flags,
+        .bytes = flow->bytes,
+        .copies = flow->repeats,
+        .repeats = flow->repeats,
+        .load_permille = flow->load_permille,
+        .element = flow->element,
+        .stride = flow->stride,
+        .offset = flow->offset,
+    };
+    if (out->bytes == 0 && has_memory) {
+        out->bytes = params->buffer_bytes;
+    }
+    if (out->copies == 0 && params->fixed) {
+        out->copies = params->copies;
+    }
+    out->src_place =
+        resolve_place(facts, unit, out, flow->src_memory, flow->src_place);
+    out->dst_place =
+        resolve_place(facts, unit, out, flow->dst_memory, flow->dst_place);
+}
+
+static int32_t number_of(const struct unit *unit, const struct nvbw_cell *cell)
+{
+    return unit_cell_number(unit, cell->metric, cell->row, cell->col);
+}
+
+int32_t flow_target_of(const struct unit *unit,
+    const struct flow_target *targets, uint32_t count,
+    const struct nvbw_cell *cell)
+{
+    if (cell == NULL) {
+        return -1;
+    }
+
+    const int32_t number = number_of(unit, cell);
+
+    for (uint32_t i = 0; i < count; i++) {
+        if ((int32_t)targets[i].number == number) {
+            return (int32_t)i;
+        }
+    }
+    return -1;
+}
+
+struct target_list {
+    const struct unit *unit;
+    struct flow_target *targets;
+    uint32_t count;
+};
+
+static void add_target(
+    struct target_list *list, const struct nvbw_cell *cell, uint32_t is_total)
+{
+    struct cell_place place;
+
+    if (cell == NULL ||
+        flow_target_of(list->unit, list->targets, list->count, cell) >= 0) {
+        return;
+    }
+
+    const uint32_t number = (uint32_t)number_of(list->unit, cell);
+
+    if (unit_cell_at(list->unit, number, &place)) {
+        list->targets[list->count] = (struct flow_target){ .cell = cell,
+            .number = number,
+            .unit = list->unit->shapes[place.shape].unit,
+            .is_total = is_total };
+        list->count++;
+    }
+}
+
+int32_t flow_targets(const struct unit *unit,
+    const struct nvbw_flow *const *flows, const struct nvbw_cell *total,
+    struct arena *arena, struct flow_target **out_targets, uint32_t *out_count,
+    struct error *err)
+{
+    const uint32_t count = flow_count(flows);
+    struct target_list list = { .unit = unit };
+
+    list.targets =
+        arena_alloc(arena, (size_t)count * 2 + 1, sizeof *list.targets);
+    FAIL_IF(list.targets == NULL, err, NVBW_E_SYSTEM,
+        "no memory for the cells of %u flows", count);
+    for (uint32_t i = 0; i < count; i++) {
+        add_target(&list, flows[i]->cell, 0);
+        add_target(&list, flows[i]->reverse_cell, 0);
+    }
+    add_target(&list, total, 1);
+    *out_targets = list.targets;
+    *out_count = list.count;
+    return NVBW_OK;
+}
+
+static int is_cell_of(const struct unit *unit, const struct flow_target *target,
+    const struct nvbw_cell *cell)
+{
+    return cell != NULL && number_of(unit, cell) == (int32_t)target->number;
+}
+
+int flow_is_counted(const struct unit *unit, const struct flow_target *target,
+    const struct nvbw_flow *flow)
+{
+    return target->is_total || is_cell_of(unit, target, flow->cell) ||
+           is_cell_of(unit, target, flow->reverse_cell);
+}
+
+static void add_gpu(uint32_t *gpus, uint32_t *count, int32_t gpu)
+{
+    uint32_t at = 0;
+
+    if (gpu < 0) {
+        return;
+    }
+    while (at < *count && gpus[at] < (uint32_t)gpu) {
+        at++;
+    }
+    if (at < *count && gpus[at] == (uint32_t)gpu) {
+        return;
+    }
+    memmove(gpus + at + 1, gpus + at, (*count - at) * sizeof *gpus);
+    gpus[at] = (uint32_t)gpu;
+    *count += 1;
+}
+
+uint32_t flow_gpus(
+    const struct flow_record *flows, uint32_t count, uint32_t *out_gpus)
+{
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct flow_record *const flow = &flows[i];
+
+        if (flow->initiator != NVBW_BY_CPU) {
+            add_gpu(out_gpus, &found, flow->executor);
+        }
+        if (!flow_memory_on_host(flow->src_memory)) {
+            add_gpu(out_gpus, &found, flow->src_place);
+        }
+        if (!flow_memory_on_host(flow->dst_memory)) {
+            add_gpu(out_gpus, &found, flow->dst_place);
+        }
+    }
+    return found;
+}

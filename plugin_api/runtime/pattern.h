@@ -20,6 +20,13 @@ static inline uint64_t pattern_word(uint64_t key, uint64_t index)
     return x ^ (x >> 31);
 }
 
+/* The key under which the words from `index` on are words 0, 1, ...: how
+ * threads fill and compare their shares. */
+static inline uint64_t pattern_key_at(uint64_t key, uint64_t index)
+{
+    return key + index * UINT64_C(0x9e3779b97f4a7c15);
+}
+
 /* Fills bytes (any number, any alignment of the end) with the pattern. */
 void pattern_fill(void *memory, uint64_t bytes, uint64_t key);
 /* Compares; returns the number of wrong 64-bit words (a partial last one

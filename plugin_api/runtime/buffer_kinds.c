@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "buffer_kinds.h"
+
+#include <stddef.h>
+
+const struct buffer_kind *const buffer_kinds[BUFFER_KINDS_END] = {
+    [NVBW_MEM_NONE] = NULL,
+    [NVBW_MEM_PAGEABLE] = &buffer_pageable,
+    [NVBW_MEM_HUGE_PAGE] = &buffer_huge_page,
+};

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* The kinds of memory, for the table in buffer_kinds.c alone. */
+#ifndef NVBW_BUFFER_KINDS_H
+#define NVBW_BUFFER_KINDS_H
+
+#include "buffer.h"
+
+extern const struct buffer_kind buffer_huge_page; /* buffer_huge.c */
+extern const struct buffer_kind buffer_pageable;  /* buffer_pageable.c */
+
+#endif

@@ -62,13 +62,17 @@ struct evidence {
     struct event *events;
     uint32_t events_count;
     struct run_end end;
-    uint32_t ended; /* 1: end is there */
-    uint32_t torn;  /* 1: a torn last line was dropped */
+    uint32_t ended;               /* 1: end is there */
+    uint32_t torn;                /* 1: a torn last line was dropped */
+    struct evidence_index *index; /* of records by cell, kept by evidence_add;
+                                     NULL in evidence that was put together
+                                     by hand: then cells are searched for */
 };
 
 extern const struct fields run_header_fields, event_fields, run_end_fields;
 
-/* Lines of a journal: {"type": "...", "data": {...}} */
+/* Lines of a journal: {"type": "...", "data": {...}}. A reader passes over
+ * types that it does not know. */
 enum line_type {
     LINE_RUN = 1,
     LINE_PLAN,
@@ -82,10 +86,16 @@ enum line_type {
 extern const struct name line_names[];
 const struct fields *line_fields(uint32_t type);
 
+/* One line, newline included, appended to buf. */
+int32_t line_format(struct strbuf *buf, uint32_t line_type, const void *object,
+    struct error *err);
+
 /* ---- Writing (journal.c) ----
  * A journal belongs to one thread. Lines reach the disk at the latest 250 ms
- * after evidence_add, if evidence_tick is called that often; fdatasync is
- * called then, once for all lines since. */
+ * after journal_add, if journal_tick is called that often; fdatasync is
+ * called then, once for all lines since. A write that failed is tried again
+ * from the byte where it ended, so a full disk leaves a whole journal once
+ * there is room again. */
 struct journal;
 
 /* Opens run_dir/journal.ndjson for appending, made if it is not there.
@@ -101,22 +111,40 @@ int32_t journal_tick(struct journal *journal, uint64_t now_ns,
     uint64_t *out_due_ns, struct error *err);
 /* Writes and syncs all now. */
 int32_t journal_flush(struct journal *journal, struct error *err);
+/* Flushes what it can and frees. */
 void journal_close(struct journal *journal);
 
-/* ---- Reading (journal.c) ---- */
+/* ---- Reading (journal_read.c) ---- */
 /* Reads a journal or summary file of at most limit_bytes. A torn last line is
- * dropped; any other malformed line is an error with its number. */
+ * dropped; any other malformed line is an error with its number, and so is a
+ * first line that is no header of this EVIDENCE_VERSION. */
 int32_t evidence_read(const char *file, size_t limit_bytes, struct arena *arena,
     struct evidence *out, struct error *err);
 
-/* Adds one object to evidence in memory (deep copy into arena), as a line of
- * that type would. */
+/* ---- In memory (evidence.c) ----
+ * Evidence starts zeroed. Of headers the first counts, of plans, facts and
+ * ends the last; an event "resumed" takes the end back. A unit replaces the
+ * one with its id, a plugin the one of its name and file; a record needs its
+ * unit to be there. */
+
+/* Adds one object (deep copy into arena), as a line of that type would. */
 int32_t evidence_add(struct evidence *evidence, struct arena *arena,
+    uint32_t line_type, const void *object, struct error *err);
+
+/* The same without the copy: what object points to lives as long as arena. */
+int32_t evidence_adopt(struct evidence *evidence, struct arena *arena,
     uint32_t line_type, const void *object, struct error *err);
 
 /* The record that counts for a cell: the last of the highest attempt; NULL if
  * there is none. */
 const struct record *evidence_cell(const struct evidence *evidence,
     uint32_t unit, const char *metric, uint32_t row, uint32_t col);
+
+/* The last record of a cell in order of settling, and the one of the same cell
+ * before a given one: every attempt, backwards. NULL if there is none. */
+const struct record *evidence_latest(const struct evidence *evidence,
+    uint32_t unit, const char *metric, uint32_t row, uint32_t col);
+const struct record *evidence_before(
+    const struct evidence *evidence, const struct record *record);
 
 #endif

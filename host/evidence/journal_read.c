@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "evidence.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "record_json.h"
+
+struct line_reader {
+    struct evidence *evidence;
+    struct arena *arena;
+    uint32_t number; /* of the line, from 1 */
+};
+
+/* The version is looked at before anything else of a header: other versions
+ * may have other members and names. */
+static int32_t check_version(const json_t *data, struct error *err)
+{
+    const json_t *const version = json_object_get(data, "version");
+
+    FAIL_IF(!json_is_integer(version), err, NVBW_E_INVALID,
+        "the header has no version");
+    FAIL_IF(json_integer_value(version) != EVIDENCE_VERSION, err,
+        NVBW_E_INVALID,
+        "written in version %lld of the journal form; this build reads "
+        "version %d",
+        (long long)json_integer_value(version), EVIDENCE_VERSION);
+    return NVBW_OK;
+}
+
+static int32_t take_object(
+    struct line_reader *in, const json_t *line, struct error *err)
+{
+    const json_t *const type_name = json_object_get(line, "type");
+    const json_t *const data = json_object_get(line, "data");
+    uint32_t type = 0;
+
+    FAIL_IF(!json_is_string(type_name) || !json_is_object(data), err,
+        NVBW_E_INVALID, "not a line of a journal: type or data is missing");
+    if (!name_find(line_names, json_string_value(type_name), &type)) {
+        FAIL_IF(in->number == 1, err, NVBW_E_INVALID,
+            "the first line is no header of a run");
+        return NVBW_OK;
+    }
+    FAIL_IF(in->number == 1 && type != LINE_RUN, err, NVBW_E_INVALID,
+        "the first line is no header of a run");
+    if (type == LINE_RUN) {
+        TRY(check_version(data, err));
+    }
+
+    void *const object = arena_alloc(in->arena, 1, line_fields(type)->size);
+
+    FAIL_IF(object == NULL, err, NVBW_E_SYSTEM,
+        "evidence is larger than %zu bytes", in->arena->limit_bytes);
+    TRY(fields_from_json(line_fields(type), data, in->arena, object, err));
+    return evidence_adopt(in->evidence, in->arena, type, object, err);
+}
+
+static int32_t take_line(
+    struct line_reader *in, const char *text, size_t length, struct error *err)
+{
+    json_error_t why;
+    json_t *const line = json_loadb(text, length, JSON_REJECT_DUPLICATES, &why);
+
+    FAIL_IF(line == NULL, err, NVBW_E_INVALID, "not JSON: %s at column %d",
+        why.text, why.column);
+
+    const int32_t status = take_object(in, line, err);
+
+    json_decref(line);
+    return status;
+}
+
+/* Puts "file:line: " before the sentence. */
+static int32_t fail_at(
+    struct error *err, const char *file, uint32_t line, const struct error *why)
+{
+    return error_set(err, why->status, "%s:%u: %s", file, line, why->text);
+}
+
+static int32_t read_lines(struct line_reader *in, FILE *stream,
+    const char *file, size_t limit_bytes, struct error *err)
+{
+    struct error why = { 0 };
+    char *text = NULL;
+    size_t capacity = 0;
+    size_t total = 0;
+    ssize_t length = 0;
+    int32_t status = NVBW_OK;
+
+    while (status >= 0 && (length = getline(&text, &capacity, stream)) > 0) {
+        in->number++;
+        total += (size_t)length;
+        if (text[length - 1] != '\n') {
+            in->evidence->torn = 1;
+            break;
+        }
+        status = total > limit_bytes
+                     ? error_set(&why, NVBW_E_INVALID, "longer than %zu bytes",
+                           limit_bytes)
+                     : take_line(in, text, (size_t)length - 1, &why);
+    }
+    free(text);
+    if (status < 0) {
+        return fail_at(err, file, in->number, &why);
+    }
+    return ferror(stream) ? error_system(err, "reading %s", file) : NVBW_OK;
+}
+
+static int32_t check_file(
+    FILE *stream, const char *file, size_t limit_bytes, struct error *err)
+{
+    struct stat stat;
+
+    if (fstat(fileno(stream), &stat) != 0) {
+        return error_system(err, "reading %s", file);
+    }
+    FAIL_IF(!S_ISREG(stat.st_mode), err, NVBW_E_INVALID,
+        "%s is not a regular file", file);
+    FAIL_IF((uint64_t)stat.st_size > limit_bytes, err, NVBW_E_INVALID,
+        "%s has %lld bytes; at most %zu are read", file,
+        (long long)stat.st_size, limit_bytes);
+    return NVBW_OK;
+}
+
+int32_t evidence_read(const char *file, size_t limit_bytes, struct arena *arena,
+    struct evidence *out, struct error *err)
+{
+    struct line_reader in = { .evidence = out, .arena = arena };
+    FILE *const stream = fopen(file, "re");
+
+    *out = (struct evidence){ 0 };
+    if (stream == NULL) {
+        return error_system(err, "opening %s", file);
+    }
+
+    int32_t status = check_file(stream, file, limit_bytes, err);
+
+    if (status >= 0) {
+        status = read_lines(&in, stream, file, limit_bytes, err);
+    }
+    fclose(stream);
+    FAIL_IF(status >= 0 && out->header.version == 0, err, NVBW_E_INVALID,
+        "%s holds no header of a run", file);
+    return status;
+}

@@ -82,12 +82,29 @@ struct session {
     uint32_t targets_count;
     uint32_t contended; /* 1: background flows, or more than one counted */
     uint32_t epoch;     /* of the data; raised per sample */
+    /* Bounds for the pilot's count of copies, set by the backend's open where
+     * they are not these: 4 and 200. */
+    uint64_t copies_least, copies_limit;
     struct buffer_pool *pool;
     void *state; /* the backend's */
 };
 
 /* Runs the whole of it: pilot, samples, statistics' stopping rule, states.
- * (sampler.c) */
+ * Every target's record is settled when this returns NVBW_OK. Negative: a
+ * cancel, no memory for records. (sampler.c) */
 int32_t sampler_run(struct session *session, struct error *err);
+
+/* Settles a record that has no state yet; the first word stands. code is a
+ * name from reason_table; message is copied into arena. (settle.c) */
+void settle_record(struct arena *arena, struct record *record, uint32_t state,
+    const char *code, const struct error *err);
+/* The same for every target of the session that is not settled. */
+void settle_session(struct session *session, uint32_t state, const char *code,
+    const struct error *err);
+/* The same from a negative status and its words: a skip with its reason, a
+ * broken contract, an error of driver or system. */
+void settle_failed(struct session *session, const struct error *err);
+/* Adds a flag once. */
+void settle_flag(struct arena *arena, struct record *record, const char *flag);
 
 #endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "kernel_images.h"
+
+#include <stddef.h>
+
+#include "args.h"
+
+#define SIM_IMAGE       "NVBWSIM1\n"
+#define SIM_LINE(name_) "nvbw_" #name_ "\n"
+
+extern const unsigned char engine_fatbin[];
+extern const char engine_ptx[];
+
+__asm__(".pushsection .rodata\n"
+        ".globl engine_ptx\n"
+        ".hidden engine_ptx\n"
+        "engine_ptx:\n"
+        ".incbin \"" NVBW_ENGINE_PTX "\"\n"
+        ".byte 0\n"
+        ".popsection\n");
+
+#if NVBW_HAVE_KERNELS
+#define FATBIN(name) name##_fatbin
+#else
+#define FATBIN(name) NULL
+#endif
+
+const int kernel_images_built = NVBW_HAVE_KERNELS;
+
+const struct kernel_family kernel_families[KERNEL_FAMILIES] = {
+    [KERNEL_FAMILY_ENGINE] = {
+        .name = "engine",
+        .fatbin = FATBIN(engine),
+        .ptx = engine_ptx,
+        .names = SIM_IMAGE ENGINE_KERNELS(SIM_LINE),
+    },
+};

@@ -8,7 +8,8 @@
  *   plan/           copies of the plan's files
  *   baseline.ndjson copy of the baseline that was used, if any
  *   workers/        logs of workers, one file each
- *   manifest.sha256 sums of all of these, for `verify`  */
+ *   manifest.sha256 sums of all of these, for `verify`
+ *   lock            locked while a process writes; not in the manifest  */
 #ifndef NVBW_RUN_DIR_H
 #define NVBW_RUN_DIR_H
 
@@ -19,18 +20,27 @@ struct run_dir {
     int lock_fd;
 };
 
-/* Expands %h and %t and makes the directory (parents too). Fails where it
- * exists and holds a run. */
+/* Expands %h (host), %t (20261129T231500Z) and %%, makes the directory
+ * (parents too) and locks it. Fails where it exists and holds a run; a name
+ * with %t then gets "-2", "-3", ... instead. */
 int32_t run_dir_create(
     const char *pattern, struct run_dir *out, struct error *err);
 /* Opens and locks an existing run for resume. */
 int32_t run_dir_open(const char *path, struct run_dir *out, struct error *err);
-/* Writes manifest.sha256. */
+/* Writes manifest.sha256. (manifest.c) */
 int32_t run_dir_seal(const struct run_dir *dir, struct error *err);
+/* Compares a run directory with its manifest. *out_bad lists "name: why" of
+ * each file that changed, is missing or is not in the manifest; no entry:
+ * all is as it was. No lock is needed. (manifest.c) */
+int32_t run_dir_verify(const char *path, struct arena *arena,
+    const char ***out_bad, uint32_t *out_count, struct error *err);
+/* Gives the lock back. */
 void run_dir_close(struct run_dir *dir);
 
 /* Writes bytes to path through a temporary file beside it, fsync and rename:
- * the name never shows half a file. */
+ * the name never shows half a file. A device, pipe or socket is written to as
+ * it is, and so is any name under /dev; another symbolic link is refused. A
+ * new file gets mode 0644, an old one keeps its own. (atomic_file.c) */
 int32_t file_write_atomic(
     const char *path, const void *bytes, size_t length, struct error *err);
 

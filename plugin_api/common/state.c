@@ -97,6 +97,7 @@ const struct reason reason_table[] = {
     { "arch_too_old", TOPOLOGY, "it needs a newer GPU architecture" },
     { "missing_library", TOPOLOGY,
         "a library that the plugin needs is missing" },
+    { "no_cpu", TOPOLOGY, "the NUMA node has no CPUs that can be used" },
     { "mig", TOPOLOGY, "it does not apply to a MIG slice" },
     { "driver_too_old", SETUP, "it needs a newer driver" },
     { "memory", SETUP, "there is not enough memory" },

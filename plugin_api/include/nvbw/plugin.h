@@ -194,10 +194,11 @@ enum {
     X(MULTICAST_DISABLED, 18, "multicast_disabled",                            \
         "NVLink multicast is switched off on this machine")                    \
     X(CONFIDENTIAL_COMPUTING, 19, "confidential_computing",                    \
-        "not possible in confidential-computing mode")
+        "not possible in confidential-computing mode")                         \
+    X(NO_CPU, 20, "no_cpu", "the NUMA node has no CPUs that can be used")
 
 #define NVBW_SKIP_ENUM(name, number, code, text) NVBW_SKIP_##name = number,
-enum { NVBW_SKIP_LIST(NVBW_SKIP_ENUM) NVBW_SKIP_END = 20 };
+enum { NVBW_SKIP_LIST(NVBW_SKIP_ENUM) NVBW_SKIP_END = 21 };
 
 struct nvbw_ctx;
 struct nvbw_work;

@@ -130,6 +130,46 @@ int affinity_pick(const struct cpu_mask *mask, uint32_t n, struct cpu_mask *out)
     return 1;
 }
 
+/* The CPUs of the core that this CPU belongs to; 0 where it is not known. */
+static int siblings_of(uint32_t cpu, struct cpu_mask *out)
+{
+    char path[96];
+    char list[AFFINITY_TEXT_BYTES];
+
+    snprintf(path, sizeof path,
+        "/sys/devices/system/cpu/cpu%u/topology/thread_siblings_list", cpu);
+    FILE *const file = fopen(path, "re");
+
+    if (file == NULL) {
+        return 0;
+    }
+    const char *const line = fgets(list, sizeof list, file);
+
+    fclose(file);
+    if (line == NULL) {
+        return 0;
+    }
+    list[strcspn(list, "\n")] = '\0';
+    return affinity_parse(list, out);
+}
+
+void affinity_keep_cores(struct cpu_mask *mask)
+{
+    for (uint32_t cpu = find(mask, 0, 1); cpu < AFFINITY_CPUS;
+         cpu = find(mask, cpu + 1, 1)) {
+        struct cpu_mask same;
+
+        if (!siblings_of(cpu, &same)) {
+            continue;
+        }
+        for (uint32_t i = cpu + 1; i < AFFINITY_CPUS; i++) {
+            if (has(&same, i)) {
+                CPU_CLR_S(i, sizeof mask->sets, mask->sets);
+            }
+        }
+    }
+}
+
 void affinity_current(struct cpu_mask *out)
 {
     memset(out, 0, sizeof *out);

@@ -26,6 +26,10 @@ uint32_t affinity_count(const struct cpu_mask *mask);
 int affinity_pick(
     const struct cpu_mask *mask, uint32_t n, struct cpu_mask *out);
 
+/* Keeps one CPU of every core: hardware threads of one core share its path to
+ * memory. Leaves the mask where the system does not tell. */
+void affinity_keep_cores(struct cpu_mask *mask);
+
 /* CPUs of the calling thread; empty where the system does not say. */
 void affinity_current(struct cpu_mask *out);
 /* Those of the list that the calling thread may use. NULL or an empty

@@ -104,6 +104,28 @@ static void allowed_stays_within_the_thread(void **state)
     assert_int_equal(affinity_set(&all), 1);
 }
 
+static void cores_keep_one_cpu_each(void **state)
+{
+    struct cpu_mask all;
+    struct cpu_mask cores;
+
+    (void)state;
+    affinity_current(&all);
+    if (affinity_count(&all) == 0) {
+        skip();
+    }
+    cores = all;
+    affinity_keep_cores(&cores);
+    assert_true(affinity_count(&cores) >= 1);
+    struct cpu_mask both;
+
+    CPU_AND_S(sizeof both.sets, both.sets, all.sets, cores.sets);
+    assert_memory_equal(&both, &cores, sizeof both);
+    both = cores;
+    affinity_keep_cores(&both);
+    assert_memory_equal(&both, &cores, sizeof both);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -111,6 +133,7 @@ int main(void)
         cmocka_unit_test(what_is_no_list_is_refused),
         cmocka_unit_test(long_lists_are_cut),
         cmocka_unit_test(picking_goes_round),
+        cmocka_unit_test(cores_keep_one_cpu_each),
         cmocka_unit_test(allowed_stays_within_the_thread),
     };
 

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "worker_roles.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cancel.h"
+#include "state.h"
+#include "topology.h"
+
+enum { HOST_POOL_SHARE = 8 };
+static const uint64_t host_pool_limit_bytes = UINT64_C(16) << 30;
+static const uint64_t health_deadline_ns = UINT64_C(10) * 1000 * 1000 * 1000;
+
+/* One task being carried out. */
+struct job {
+    struct worker *worker;
+    const struct task_frame *task;
+    struct arena *arena;
+    struct task_end *end;
+    struct done_frame done;
+};
+
+static void end_with(struct job *job, const char *bye, const char *message)
+{
+    job->end->bye = bye;
+    snprintf(job->end->message, sizeof job->end->message, "%s",
+        message == NULL ? "" : message);
+}
+
+/* What went wrong before a plugin had a say. */
+static void fail_job(
+    struct job *job, const char *reason, const struct error *err)
+{
+    job->done = (struct done_frame){ .status = err->status,
+        .code = err->code,
+        .state = STATE_ERROR,
+        .reason = reason,
+        .message = arena_text(job->arena, err->text) };
+}
+
+static void send_frame(struct job *job, uint32_t type, const void *object)
+{
+    if (wire_send(job->worker->out_fd, type, object, NULL) < 0) {
+        end_with(job, "finished", "the host is gone");
+    }
+}
+
+/* A plugin that the dynamic linker or the ABI rejects was refused; one whose
+ * descriptors make no sense broke the contract. Both are its own fault. */
+static int32_t load_plugin(
+    struct job *job, struct loaded_plugin *out, struct error *err)
+{
+    return loader_load(job->task->plugin_file, &job->worker->arena, out, err);
+}
+
+static void describe(struct job *job)
+{
+    struct loaded_plugin *const plugin =
+        arena_alloc(job->arena, 1, sizeof *plugin);
+    struct error err = { 0 };
+
+    if (plugin == NULL) {
+        error_set(&err, NVBW_E_SYSTEM, "no memory for a plugin");
+        fail_job(job, "system", &err);
+        return;
+    }
+    if (load_plugin(job, plugin, &err) < 0) {
+        fail_job(job, "refused", &err);
+        return;
+    }
+    send_frame(job, FRAME_PLUGIN, &plugin->schema);
+}
+
+static void read_facts(struct job *job)
+{
+    struct error err = { 0 };
+    struct facts facts;
+
+    if (topology_read(job->task->driver_file, job->arena, &facts, &err) < 0) {
+        fail_job(job, "system", &err);
+        return;
+    }
+    send_frame(job, FRAME_FACTS, &facts);
+}
+
+static int32_t need_engine(struct job *job, struct error *err)
+{
+    struct worker *const worker = job->worker;
+    struct engine_setup setup = { .facts = worker->facts };
+
+    FAIL_IF(worker->facts == NULL, err, NVBW_E_INVALID,
+        "the worker was given a task before the facts");
+    if (worker->engine != NULL) {
+        return NVBW_OK;
+    }
+    setup.driver_file = arena_text(&worker->arena, job->task->driver_file);
+    setup.pool_limit_bytes = worker->facts->memory_bytes / HOST_POOL_SHARE;
+    if (setup.pool_limit_bytes > host_pool_limit_bytes) {
+        setup.pool_limit_bytes = host_pool_limit_bytes;
+    }
+    return engine_open(&setup, &worker->engine, err);
+}
+
+static void check_health(struct job *job)
+{
+    const uint64_t deadline_ns = job->task->budget_ns < health_deadline_ns
+                                     ? job->task->budget_ns
+                                     : health_deadline_ns;
+    struct error err = { 0 };
+    int32_t status = need_engine(job, &err);
+
+    if (status == NVBW_OK) {
+        status = engine_health(job->worker->engine, job->task->gpus,
+            job->task->gpus_count, deadline_ns, &err);
+    }
+    if (status < 0) {
+        err.status = status;
+        fail_job(job, service_meaning(status).reason, &err);
+    }
+}
+
+static struct service *find_service(
+    const struct worker *worker, const char *file)
+{
+    for (uint32_t i = 0; i < worker->services_count; i++) {
+        if (strcmp(worker->services[i]->plugin.schema.file, file) == 0) {
+            return worker->services[i];
+        }
+    }
+    return NULL;
+}
+
+/* Loads and initialises; a plugin that fails in init is kept, so that its next
+ * task hears the same. */
+static int32_t open_service(
+    struct job *job, struct service **out, struct error *err)
+{
+    struct worker *const worker = job->worker;
+    struct service *const service =
+        arena_alloc(&worker->arena, 1, sizeof *service);
+
+    FAIL_IF(service == NULL || worker->services_count == WORKER_PLUGINS, err,
+        NVBW_E_SYSTEM, "no room for another plugin in this worker");
+    TRY(load_plugin(job, &service->plugin, err));
+    service->log = worker->log;
+    service->out_fd = worker->out_fd;
+    service->ctx =
+        (struct nvbw_ctx){ .size = sizeof service->ctx, .host = &service_host };
+    atomic_store(&service->deadline_ns, INT64_MAX);
+    if (service->plugin.own.init != NULL) {
+        service->init_status = service->plugin.own.init(&service->ctx);
+        service_flush_log(service);
+    }
+    worker->services[worker->services_count++] = service;
+    *out = service;
+    return NVBW_OK;
+}
+
+static int32_t need_service(
+    struct job *job, struct service **out, struct error *err)
+{
+    const char *const file = job->task->plugin_file;
+
+    FAIL_IF(file == NULL, err, NVBW_E_INVALID, "the task names no plugin");
+    FAIL_IF(job->worker->facts == NULL, err, NVBW_E_INVALID,
+        "the worker was given a task before the facts");
+    *out = find_service(job->worker, file);
+    return *out != NULL ? NVBW_OK : open_service(job, out, err);
+}
+
+static void refuse_after_init(struct job *job, const struct service *service)
+{
+    const struct status_meaning meaning = service_meaning(service->init_status);
+
+    job->done = (struct done_frame){ .status = service->init_status,
+        .state = meaning.state,
+        .reason = meaning.reason,
+        .message = arena_format(job->arena, "plugin %s: init returned %s",
+            service->plugin.schema.name, status_name(service->init_status)) };
+    if (service->init_status == NVBW_E_SKIPPED && service->skipped_in_init) {
+        job->done.state = STATE_SKIP;
+        job->done.reason = name_of(skip_names, service->skipped_in_init);
+        job->done.message = service->skip_text;
+    }
+}
+
+/* What a breach of the contract, a sticky error or a signal leaves of the
+ * worker. A poisoned one sends no DONE: what is left goes to a fresh one. */
+static void judge_end(struct job *job, const struct task_run *run)
+{
+    if (run->poisoned) {
+        end_with(job, "poisoned", run->trouble.text);
+    } else if (run->broken.status < 0) {
+        end_with(job, "contract", run->broken.text);
+    } else if (cancel_requested()) {
+        end_with(job, "cancelled", NULL);
+    } else if (run->host_gone) {
+        end_with(job, "finished", "the host is gone");
+    }
+}
+
+static void carry_out(
+    struct job *job, struct service *service, struct task_run *run)
+{
+    const int32_t at = loader_find(&service->plugin, job->task->unit.testcase);
+
+    service_carry_out(service, &service->plugin.testcases[at], &job->done);
+    judge_end(job, run);
+    service->run = NULL;
+    service->ctx.testcase = NULL;
+}
+
+static void run_unit(struct job *job, uint32_t recording)
+{
+    struct task_run *const run = arena_alloc(job->arena, 1, sizeof *run);
+    struct service *service = NULL;
+    struct error err = { 0 };
+
+    if (run == NULL || need_service(job, &service, &err) < 0) {
+        fail_job(
+            job, err.status == NVBW_E_INVALID ? "contract" : "refused", &err);
+        return;
+    }
+    if (service->init_status < 0) {
+        refuse_after_init(job, service);
+        return;
+    }
+    *run = (struct task_run){ .task = job->task,
+        .facts = job->worker->facts,
+        .recording = recording,
+        .arena = job->arena };
+    if (!recording && need_engine(job, &err) < 0) {
+        fail_job(job, "system", &err);
+        return;
+    }
+    run->engine = recording ? NULL : job->worker->engine;
+    if (service_begin(service, run, &err) < 0) {
+        fail_job(job, "contract", &err);
+        return;
+    }
+    carry_out(job, service, run);
+}
+
+static void record_unit(struct job *job)
+{
+    run_unit(job, 1);
+}
+
+static void measure_unit(struct job *job)
+{
+    run_unit(job, 0);
+}
+
+typedef void role_fn(struct job *job);
+
+static role_fn *const roles[] = {
+    [TASK_DESCRIBE] = describe,
+    [TASK_RECORD] = record_unit,
+    [TASK_RUN] = measure_unit,
+    [TASK_FACTS] = read_facts,
+    [TASK_HEALTH] = check_health,
+};
+
+void worker_do_task(struct worker *worker, const struct task_frame *task,
+    struct arena *arena, struct task_end *out_end)
+{
+    struct job job = {
+        .worker = worker, .task = task, .arena = arena, .end = out_end
+    };
+
+    out_end->bye = NULL;
+    if (task->role >= sizeof roles / sizeof roles[0] ||
+        roles[task->role] == NULL) {
+        end_with(&job, "finished", "the task has an unknown role");
+        return;
+    }
+    roles[task->role](&job);
+    if (out_end->bye == NULL || strcmp(out_end->bye, "poisoned") != 0) {
+        send_frame(&job, FRAME_DONE, &job.done);
+    }
+}
+
+void worker_end_plugins(struct worker *worker)
+{
+    for (uint32_t i = worker->services_count; i > 0; i--) {
+        struct service *const service = worker->services[i - 1];
+
+        if (service->plugin.own.fini != NULL && service->init_status >= 0) {
+            service->plugin.own.fini(&service->ctx);
+            service_flush_log(service);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* Faults: what goes wrong on purpose, as NVBW_SIM_FAULTS or a profile says.
+ * Items separated by commas or semicolons:
+ *
+ *   FUNCTION:N=CODE    the N-th call returns CODE
+ *   FUNCTION:N+=CODE   so does every later one
+ *   FUNCTION:hang      the first call never returns; FUNCTION:N=hang
+ *   copy:flip=N        the N-th copy arrives with one bit wrong
+ *   copy:skip=N        the N-th copy moves nothing
+ *   peer:drop          copies between GPUs move nothing
+ *   stream:hang=N      the N-th operation and all behind it never end
+ *   kernel:fail=N      the N-th kernel ends with a sticky error (719)
+ *   gpu_lost=G@N       GPU G is gone from its N-th operation on
+ *   slow=G@N           GPU G's links run at half from its N-th operation on
+ *   alloc_above=SIZE   larger allocations are refused; 1GiB, 512MiB, 4096
+ *
+ * Parsing and looking up are pure. */
+#ifndef SIM_FAULTS_H
+#define SIM_FAULTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { FAULTS_MAX = 32, FAULT_NAME = 56 };
+
+enum fault_kind {
+    FAULT_CALL,
+    FAULT_CALL_HANG,
+    FAULT_COPY_FLIP,
+    FAULT_COPY_SKIP,
+    FAULT_PEER_DROP,
+    FAULT_STREAM_HANG,
+    FAULT_KERNEL_FAIL,
+    FAULT_GPU_LOST,
+    FAULT_GPU_SLOW,
+    FAULT_ALLOC_ABOVE
+};
+
+struct fault {
+    enum fault_kind kind;
+    char function[FAULT_NAME];
+    uint64_t number;  /* of the call, copy, operation; bytes for ALLOC_ABOVE */
+    uint32_t onwards; /* and all later ones */
+    uint32_t value;   /* code, or GPU */
+};
+
+struct faults {
+    struct fault list[FAULTS_MAX];
+    uint32_t count;
+};
+
+/* Adds the items of text. 0, or -1 and a sentence about the first bad one. */
+int faults_parse(
+    const char *text, struct faults *faults, char *trouble, size_t size);
+/* The fault of this kind that strikes at this number, or NULL. function: for
+ * the two kinds of calls, else NULL. */
+const struct fault *faults_find(const struct faults *faults,
+    enum fault_kind kind, const char *function, uint64_t number);
+
+#endif

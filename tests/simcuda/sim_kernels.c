@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "sim_kernels.h"
+
+#include <string.h>
+
+#include "args.h"
+#include "pattern.h"
+#include "sim_paths.h"
+
+static void *address_of(uint64_t address)
+{
+    return (void *)(uintptr_t)address;
+}
+
+/* Where a kernel may go: 0, or the error that ends its context. */
+static cu_result reach(const struct kernel_launch *launch, uint64_t address,
+    uint64_t bytes, struct place *out)
+{
+    if (!place_find(
+            launch->machine, launch->context->gpu, address, bytes, out) ||
+        !out->accessible) {
+        return CU_ERROR_ILLEGAL_ADDRESS;
+    }
+    return address % sizeof(uint32_t) == 0
+               ? (cu_result)CU_SUCCESS
+               : (cu_result)CU_ERROR_MISALIGNED_ADDRESS;
+}
+
+/* ---- Gate ------------------------------------------------------------------ */
+
+static struct gate_args gate_args_of(const struct sim_op *op)
+{
+    struct gate_args args;
+
+    memcpy(&args, op->words, sizeof args);
+    return args;
+}
+
+static int gate_is_open(struct sim_op *op)
+{
+    const struct gate_args args = gate_args_of(op);
+    const uint32_t *const release = address_of(args.release);
+
+    return __atomic_load_n(release, __ATOMIC_ACQUIRE) != 0;
+}
+
+static void gate_finish(struct sim_op *op)
+{
+    const struct gate_args args = gate_args_of(op);
+    uint32_t *const outcome = address_of(args.outcome);
+
+    __atomic_store_n(outcome,
+        op->timed_out ? (uint32_t)GATE_TIMED_OUT : (uint32_t)GATE_RELEASED,
+        __ATOMIC_RELEASE);
+}
+
+static cu_result gate_plan(
+    const struct kernel_launch *launch, struct sim_op *op)
+{
+    const struct gate_args args = gate_args_of(op);
+    struct place place;
+    const cu_result result =
+        reach(launch, args.release, sizeof(uint32_t), &place);
+
+    if (result != CU_SUCCESS) {
+        return result;
+    }
+    op->kind = SIM_OP_WATCH;
+    op->over = gate_is_open;
+    op->finish = gate_finish;
+    /* No time at all still is a moment. */
+    op->limit_ns = args.limit_ns > 0 ? (double)args.limit_ns : 1;
+    return reach(launch, args.outcome, sizeof(uint32_t), &place);
+}
+
+/* ---- Pattern --------------------------------------------------------------- */
+
+static void fill_finish(struct sim_op *op)
+{
+    struct fill_args args;
+
+    memcpy(&args, op->words, sizeof args);
+    pattern_fill(address_of(args.memory), args.bytes, args.key);
+}
+
+static void poison_finish(struct sim_op *op)
+{
+    struct poison_args args;
+
+    memcpy(&args, op->words, sizeof args);
+    uint8_t *const memory = address_of(args.memory);
+    const uint64_t whole = args.bytes - args.bytes % sizeof args.word;
+
+    for (uint64_t at = 0; at < whole; at += sizeof args.word) {
+        memcpy(memory + at, &args.word, sizeof args.word);
+    }
+    memcpy(memory + whole, &args.word, args.bytes - whole);
+}
+
+/* fill_args and poison_args begin alike. */
+static cu_result write_plan(
+    const struct kernel_launch *launch, struct sim_op *op)
+{
+    struct fill_args args;
+    struct place place;
+
+    memcpy(&args, op->words, sizeof args);
+    const cu_result result = reach(launch, args.memory, args.bytes, &place);
+
+    if (result == CU_SUCCESS) {
+        path_write(
+            launch->machine, launch->context->gpu, &place, args.bytes, op);
+    }
+    return result;
+}
+
+static cu_result fill_plan(
+    const struct kernel_launch *launch, struct sim_op *op)
+{
+    op->finish = fill_finish;
+    return write_plan(launch, op);
+}
+
+static cu_result poison_plan(
+    const struct kernel_launch *launch, struct sim_op *op)
+{
+    op->finish = poison_finish;
+    return write_plan(launch, op);
+}
+
+static void compare_finish(struct sim_op *op)
+{
+    struct compare_args args;
+    struct pattern_fault fault = { .offset = UINT64_MAX };
+
+    memcpy(&args, op->words, sizeof args);
+    uint64_t *const wrong = address_of(args.wrong);
+    uint64_t *const first = address_of(args.first);
+    const uint64_t count =
+        pattern_compare(address_of(args.memory), args.bytes, args.key, &fault);
+
+    *wrong += count;
+    if (count > 0 && fault.offset < *first) {
+        *first = fault.offset;
+    }
+}
+
+static cu_result read_plan(const struct kernel_launch *launch, uint64_t memory,
+    uint64_t bytes, struct sim_op *op)
+{
+    struct place place;
+    const cu_result result = reach(launch, memory, bytes, &place);
+
+    if (result == CU_SUCCESS) {
+        path_read(launch->machine, launch->context->gpu, &place, bytes, op);
+    }
+    return result;
+}
+
+static cu_result compare_plan(
+    const struct kernel_launch *launch, struct sim_op *op)
+{
+    struct compare_args args;
+    struct place place;
+
+    memcpy(&args, op->words, sizeof args);
+    if (reach(launch, args.wrong, sizeof(uint64_t), &place) != CU_SUCCESS ||
+        reach(launch, args.first, sizeof(uint64_t), &place) != CU_SUCCESS) {
+        return CU_ERROR_ILLEGAL_ADDRESS;
+    }
+    op->finish = compare_finish;
+    return read_plan(launch, args.memory, args.bytes, op);
+}
+
+static void sum_finish(struct sim_op *op)
+{
+    struct sum_args args;
+
+    memcpy(&args, op->words, sizeof args);
+    const uint8_t *const memory = address_of(args.memory);
+    uint64_t sum = 0;
+
+    for (uint64_t at = 0; at < args.bytes; at += sizeof(uint64_t)) {
+        const uint64_t left = args.bytes - at;
+        uint64_t word = 0;
+
+        memcpy(&word, memory + at, left < sizeof word ? left : sizeof word);
+        sum += word;
+    }
+    *(uint64_t *)address_of(args.sum) += sum;
+}
+
+static cu_result sum_plan(const struct kernel_launch *launch, struct sim_op *op)
+{
+    struct sum_args args;
+    struct place place;
+
+    memcpy(&args, op->words, sizeof args);
+    if (reach(launch, args.sum, sizeof(uint64_t), &place) != CU_SUCCESS) {
+        return CU_ERROR_ILLEGAL_ADDRESS;
+    }
+    op->finish = sum_finish;
+    return read_plan(launch, args.memory, args.bytes, op);
+}
+
+#define KERNEL(kernel)                                                         \
+    { "nvbw_" #kernel, sizeof(struct kernel##_args), kernel##_plan },
+
+static const struct sim_kernel kernels[] = { ENGINE_KERNELS(KERNEL) };
+
+const struct sim_kernel *kernel_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
+        if (strcmp(kernels[i].name, name) == 0) {
+            return &kernels[i];
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "sim_machine.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim_entry.h"
+
+#define DEFAULT_PROFILE "laptop_x4"
+#define PROFILE_FOLDER  "/../../../share/nvbw/sim"
+
+enum {
+    CONNECTIONS_DEFAULT = 8,
+    CONNECTIONS_MOST = 32,
+    IDLE_SLEEP_US = 1000,
+    STEPS_PER_TURN = 64
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct sim_machine machine;
+static uint64_t calls[SIM_CALLS_END];
+static _Thread_local struct CUctx_st *current;
+
+#define SIM_CALL_NAME(member, symbol, version, parameters) #symbol,
+static const char *const call_names[] = { CUDA_FUNCTIONS(SIM_CALL_NAME) };
+
+void sim_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void sim_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- Making the machine -------------------------------------------------- */
+
+/* The profiles stand beside this library, at the same place in a build tree
+ * and in an installation. */
+static void find_profiles(char *out, size_t size)
+{
+    Dl_info info;
+
+    snprintf(out, size, ".");
+    if (dladdr(&machine, &info) == 0 || info.dli_fname == NULL) {
+        return;
+    }
+    const char *slash = strrchr(info.dli_fname, '/');
+    const int length = slash == NULL ? 1 : (int)(slash - info.dli_fname);
+
+    snprintf(out, size, "%.*s%s", length, slash == NULL ? "." : info.dli_fname,
+        PROFILE_FOLDER);
+}
+
+static int read_profile(void)
+{
+    char folder[PATH_MAX];
+    const char *name = secure_getenv("NVBW_SIM_PROFILE");
+    const char *faults = secure_getenv("NVBW_SIM_FAULTS");
+
+    find_profiles(folder, sizeof folder);
+    if (name == NULL || name[0] == '\0') {
+        name = DEFAULT_PROFILE;
+    }
+    if (profile_load(name, folder, &machine.profile, machine.trouble,
+            sizeof machine.trouble) != 0) {
+        return -1;
+    }
+    if (faults_parse(machine.profile.faults, &machine.faults, machine.trouble,
+            sizeof machine.trouble) != 0) {
+        return -1;
+    }
+    return faults == NULL ? 0
+                          : faults_parse(faults, &machine.faults,
+                                machine.trouble, sizeof machine.trouble);
+}
+
+uint32_t sim_gpu_resource(uint32_t gpu, enum gpu_resource resource)
+{
+    return gpu * GPU_RESOURCES + (uint32_t)resource;
+}
+
+uint32_t sim_node_resource(uint32_t node, enum node_resource resource)
+{
+    return machine.profile.count * GPU_RESOURCES + node * NODE_RESOURCES +
+           (uint32_t)resource;
+}
+
+int32_t sim_gpu_slot(uint32_t gpu, enum gpu_slot slot)
+{
+    return (int32_t)(gpu * GPU_SLOTS + (uint32_t)slot);
+}
+
+static void set_gpu_capacities(uint32_t gpu)
+{
+    const struct profile_gpu *profile = &machine.profile.gpus[gpu];
+    const double capacities[GPU_RESOURCES] = {
+        [GPU_PCIE_DOWN] = profile->pcie.down,
+        [GPU_PCIE_UP] = profile->pcie.up,
+        [GPU_PCIE_DUPLEX] = profile->pcie.duplex,
+        [GPU_NVLINK_IN] = profile->nvlink.in,
+        [GPU_NVLINK_OUT] = profile->nvlink.out,
+        [GPU_NVLINK_DUPLEX] = profile->nvlink.duplex,
+        [GPU_MEMORY] = profile->memory_rate,
+    };
+    const uint32_t slots[GPU_SLOTS] = { [SLOT_H2D] = profile->engines_h2d,
+        [SLOT_D2H] = profile->engines_d2h,
+        [SLOT_PEER] = profile->engines_peer,
+        [SLOT_LOCAL] = profile->engines_local };
+
+    for (uint32_t i = 0; i < GPU_RESOURCES; i++) {
+        core_set_capacity(machine.core,
+            sim_gpu_resource(gpu, (enum gpu_resource)i), capacities[i]);
+    }
+    for (uint32_t i = 0; i < GPU_SLOTS; i++) {
+        core_set_slot(machine.core,
+            (uint32_t)sim_gpu_slot(gpu, (enum gpu_slot)i), slots[i]);
+    }
+}
+
+static void set_node_capacities(uint32_t node)
+{
+    const struct profile_host *host = &machine.profile.host;
+    const double capacities[NODE_RESOURCES] = { [NODE_READ] = host->read,
+        [NODE_WRITE] = host->write,
+        [NODE_TOTAL] = host->total,
+        [NODE_IN] = host->between_nodes,
+        [NODE_OUT] = host->between_nodes };
+
+    for (uint32_t i = 0; i < NODE_RESOURCES; i++) {
+        core_set_capacity(machine.core,
+            sim_node_resource(node, (enum node_resource)i), capacities[i]);
+    }
+}
+
+static int make_core(void)
+{
+    const struct profile *profile = &machine.profile;
+
+    machine.core = core_open(profile->count * GPU_RESOURCES +
+                                 (profile->host.nodes + 1) * NODE_RESOURCES,
+        profile->count * GPU_SLOTS, profile->quantum_us * 1e3);
+    if (machine.core == NULL) {
+        return -1;
+    }
+    for (uint32_t i = 0; i < profile->count; i++) {
+        set_gpu_capacities(i);
+    }
+    for (uint32_t i = 0; i < profile->host.nodes; i++) {
+        set_node_capacities(i);
+    }
+    return 0;
+}
+
+static int make_gpus(void)
+{
+    uint64_t bytes = 0;
+
+    machine.gpus =
+        calloc((size_t)machine.profile.count + 1, sizeof *machine.gpus);
+    if (machine.gpus == NULL) {
+        return -1;
+    }
+    for (uint32_t i = 0; i < machine.profile.count; i++) {
+        struct sim_gpu *gpu = &machine.gpus[i];
+
+        gpu->profile = &machine.profile.gpus[i];
+        gpu->context.gpu = i;
+        gpu->used_bytes = (uint64_t)gpu->profile->reserved_mib << 20;
+        bytes += (uint64_t)gpu->profile->memory_mib << 20;
+    }
+    /* Four times the memory: addresses are rarely used again. */
+    return memory_open(&machine.memory, bytes * 4 + (UINT64_C(1) << 30));
+}
+
+static uint32_t read_connections(void)
+{
+    const char *text = secure_getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+    const long number = text == NULL ? 0 : strtol(text, NULL, 10);
+
+    if (number < 1) {
+        return CONNECTIONS_DEFAULT;
+    }
+    return number > CONNECTIONS_MOST ? CONNECTIONS_MOST : (uint32_t)number;
+}
+
+static void make_machine(void)
+{
+    const char *loading = secure_getenv("CUDA_MODULE_LOADING");
+
+    machine.connections = read_connections();
+    machine.eager = loading != NULL && strcmp(loading, "EAGER") == 0;
+    if (read_profile() != 0) {
+        /* Nobody asks a driver for words: the only way to say it. */
+        dprintf(STDERR_FILENO, "simulated driver: %s\n", machine.trouble);
+        machine.profile.count = 0;
+        return;
+    }
+    if (make_core() != 0 || make_gpus() != 0) {
+        snprintf(machine.trouble, sizeof machine.trouble,
+            "not enough memory for the simulated machine");
+    }
+}
+
+struct sim_machine *sim_machine(void)
+{
+    pthread_once(&once, make_machine);
+    return &machine;
+}
+
+/* ---- Calls --------------------------------------------------------------- */
+
+static int needs_no_init(enum sim_call call)
+{
+    return call == SIM_cuInit || call == SIM_cuDriverGetVersion ||
+           call == SIM_cuGetErrorName || call == SIM_cuGetErrorString;
+}
+
+/* Calls that a broken context still answers. */
+static int survives_sticky(enum sim_call call)
+{
+    return needs_no_init(call) || call == SIM_cuDeviceGetCount ||
+           call == SIM_cuDeviceGet || call == SIM_cuDeviceGetAttribute ||
+           call == SIM_cuDeviceGetName || call == SIM_cuDeviceGetUuid ||
+           call == SIM_cuCtxSetCurrent || call == SIM_cuCtxGetCurrent;
+}
+
+static void hang(void)
+{
+    for (;;) {
+        pause();
+    }
+}
+
+static cu_result strike(enum sim_call call)
+{
+    const char *name = call_names[call];
+    const uint64_t number = ++calls[call];
+
+    if (machine.faults.count == 0) {
+        return CU_SUCCESS;
+    }
+    if (faults_find(&machine.faults, FAULT_CALL_HANG, name, number) != NULL) {
+        sim_unlock();
+        hang();
+    }
+    const struct fault *fault =
+        faults_find(&machine.faults, FAULT_CALL, name, number);
+
+    return fault != NULL ? (cu_result)fault->value : CU_SUCCESS;
+}
+
+/* Errors after which a context is of no use. */
+static int is_sticky(cu_result result)
+{
+    static const cu_result sticky[] = { CU_ERROR_DEVICE_UNAVAILABLE,
+        CU_ERROR_ECC_UNCORRECTABLE, CU_ERROR_NVLINK_UNCORRECTABLE,
+        CU_ERROR_CONTAINED, CU_ERROR_ILLEGAL_ADDRESS, CU_ERROR_LAUNCH_TIMEOUT,
+        CU_ERROR_ASSERT, CU_ERROR_HARDWARE_STACK_ERROR,
+        CU_ERROR_ILLEGAL_INSTRUCTION, CU_ERROR_MISALIGNED_ADDRESS,
+        CU_ERROR_INVALID_ADDRESS_SPACE, CU_ERROR_INVALID_PC,
+        CU_ERROR_LAUNCH_FAILED, CU_ERROR_TENSOR_MEMORY_LEAK,
+        CU_ERROR_EXTERNAL_DEVICE };
+
+    for (size_t i = 0; i < sizeof sticky / sizeof sticky[0]; i++) {
+        if (sticky[i] == result) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static cu_result refuse(enum sim_call call)
+{
+    const cu_result struck = strike(call);
+
+    if (struck != CU_SUCCESS) {
+        if (current != NULL && is_sticky(struck)) {
+            current->sticky = struck;
+        }
+        return struck;
+    }
+    if (!machine.initialised && !needs_no_init(call)) {
+        return CU_ERROR_NOT_INITIALIZED;
+    }
+    if (current != NULL && current->sticky != 0 && !survives_sticky(call)) {
+        return current->sticky;
+    }
+    return CU_SUCCESS;
+}
+
+cu_result sim_enter(enum sim_call call)
+{
+    sim_machine();
+    sim_lock();
+    const cu_result refused = refuse(call);
+
+    if (refused != CU_SUCCESS) {
+        sim_unlock();
+    }
+    return refused;
+}
+
+cu_result sim_leave(cu_result result)
+{
+    sim_unlock();
+    return result;
+}
+
+struct CUctx_st *sim_current(void)
+{
+    return current;
+}
+
+void sim_set_current(struct CUctx_st *context)
+{
+    current = context;
+}
+
+struct CUctx_st *sim_context_of(uint32_t gpu)
+{
+    return &machine.gpus[gpu].context;
+}
+
+/* ---- Time ---------------------------------------------------------------- */
+
+void sim_wait(int (*done)(void *arg), void *arg)
+{
+    uint32_t steps = 0;
+
+    core_settle(machine.core);
+    while (!done(arg)) {
+        if (!core_step(machine.core)) {
+            sim_unlock();
+            usleep(IDLE_SLEEP_US);
+            sim_lock();
+            core_pass(machine.core, machine.profile.quantum_us * 1e3);
+        } else if (++steps % STEPS_PER_TURN == 0) {
+            sim_unlock();
+            sched_yield();
+            sim_lock();
+        }
+    }
+}
+
+static int context_idle(void *arg)
+{
+    const struct CUctx_st *context = arg;
+
+    return context->sticky != 0 || core_group_idle(machine.core, context->gpu);
+}
+
+void sim_drain(struct CUctx_st *context)
+{
+    sim_wait(context_idle, context);
+}
+
+double sim_gpu_clock(const struct sim_gpu *gpu, double now_ns)
+{
+    return now_ns * (1 + gpu->profile->clock_drift_ppm * 1e-6) +
+           gpu->profile->clock_offset_ms * 1e6;
+}
+
+/* ---- What only the simulated driver has ----------------------------------- */
+
+uint64_t nvbw_sim_now_ns(void)
+{
+    sim_machine();
+    if (machine.core == NULL) {
+        return 0;
+    }
+    sim_lock();
+    if (!core_step(machine.core)) {
+        core_pass(machine.core, machine.profile.quantum_us * 1e3);
+    }
+    const uint64_t now = (uint64_t)llround(core_now(machine.core));
+
+    sim_unlock();
+    return now;
+}
+
+const char *nvbw_sim_announce(void)
+{
+    return sim_machine()->profile.name;
+}
+
+const char *nvbw_sim_trouble(void)
+{
+    return sim_machine()->trouble;
+}

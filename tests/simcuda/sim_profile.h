@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* Profiles: what the simulated machine is, read from configs/sim/NAME.cfg.
+ * A profile may name a base, whose settings it changes; `gpu` speaks of all
+ * GPUs, each group of the list `gpus` of those that it numbers. Rates are
+ * GB/s of payload and equal bytes per nanosecond. */
+#ifndef SIM_PROFILE_H
+#define SIM_PROFILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PROFILE_GPUS_MAX = 1024, PROFILE_NODES_MAX = 16, PROFILE_TEXT = 64 };
+
+/* Classes of transfers that have a rate and a cost of their own. */
+#define TRANSFER_CLASSES(X)                                                    \
+    X(H2D, h2d)                                                                \
+    X(D2H, d2h)                                                                \
+    X(PEER_READ, peer_read)                                                    \
+    X(PEER_WRITE, peer_write)                                                  \
+    X(LOCAL, local)                                                            \
+    X(H2D_SM, h2d_sm)                                                          \
+    X(D2H_SM, d2h_sm)                                                          \
+    X(PEER_READ_SM, peer_read_sm)                                              \
+    X(PEER_WRITE_SM, peer_write_sm)                                            \
+    X(LOCAL_SM, local_sm)                                                      \
+    X(READ_SM, read_sm)                                                        \
+    X(WRITE_SM, write_sm)                                                      \
+    X(PAGEABLE_H2D, pageable_h2d)                                              \
+    X(PAGEABLE_D2H, pageable_d2h)                                              \
+    X(MANAGED, managed)                                                        \
+    X(STAGED, staged)                                                          \
+    X(HOST, host)
+
+#define TRANSFER_ENUM(upper, lower) TRANSFER_##upper,
+enum transfer_class { TRANSFER_CLASSES(TRANSFER_ENUM) TRANSFER_CLASSES_END };
+
+struct profile_class {
+    double rate;    /* alone; 0: no limit of its own */
+    double cost_us; /* once per copy or kernel */
+    double load;    /* bytes of a shared link per byte of payload */
+};
+
+struct profile_link {
+    uint32_t gen, width, max_gen, max_width;
+    double down, up; /* towards the GPU, from it; 0: no limit */
+    double duplex;   /* both together */
+};
+
+struct profile_nvlink {
+    uint32_t links, active, version;
+    double line;    /* GB/s, raw, per link and direction */
+    double in, out; /* of the whole GPU */
+    double duplex;  /* in and out together */
+};
+
+struct profile_gpu {
+    char model[PROFILE_TEXT], uuid[PROFILE_TEXT], pci[PROFILE_TEXT];
+    char serial[PROFILE_TEXT], vbios[PROFILE_TEXT], board[PROFILE_TEXT];
+    char process[PROFILE_TEXT]; /* that uses the GPU too, or "" */
+    uint32_t node;
+    uint32_t memory_mib, reserved_mib, l2_kib;
+    uint32_t units, compute; /* 90: capability 9.0 */
+    uint32_t memory_clock_mhz, sm_clock_mhz, memory_bus_bits;
+    uint32_t shared_kib;   /* per SM */
+    uint32_t peer, island; /* peers reach each other within an island */
+    uint32_t coherent, mig, watchdog, fabric, multicast, vmm;
+    uint32_t engines_h2d, engines_d2h, engines_peer, engines_local;
+    uint32_t throttle; /* NVML event reasons */
+    uint32_t temperature, power_w, power_limit_w;
+    uint32_t ecc_uncorrected, rows_remapped, replays;
+    double memory_rate; /* device memory, read and written together */
+    double clock_offset_ms, clock_drift_ppm;
+    double kernel_us; /* start of a kernel */
+    double latency_host_ns, latency_peer_ns, latency_local_ns;
+    struct profile_link pcie;
+    struct profile_nvlink nvlink;
+    struct profile_class classes[TRANSFER_CLASSES_END];
+};
+
+struct profile_host {
+    uint32_t nodes;
+    double read, write, total; /* of one node's memory */
+    double weight_down, weight_up;
+    double between_nodes; /* link from node to node, each direction */
+    uint32_t far;         /* host memory lies on another node than the GPU */
+};
+
+struct profile {
+    char name[PROFILE_TEXT];
+    char driver_version[PROFILE_TEXT];
+    char faults[512];
+    uint32_t cuda_version; /* 13000 */
+    uint32_t count;
+    uint32_t queue_depth;
+    uint32_t nvml; /* 0: no NVML at all */
+    double quantum_us, event_resolution_ns;
+    struct profile_host host;
+    struct profile_gpu *gpus; /* count of them */
+};
+
+/* name: a path with a slash, or NAME.cfg in folder. text: sentence for people
+ * where something is wrong. 0 or -1. */
+int profile_load(const char *name, const char *folder, struct profile *out,
+    char *text, size_t text_size);
+void profile_free(struct profile *profile);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* An initiator of no known number (rule C7). */
+#include "bad_flow.h"
+
+static int32_t run(struct nvbw_ctx *ctx)
+{
+    struct nvbw_flow flow = good_flow(BAD_CELL(0, 0));
+    flow.initiator = 99;
+    return measure(ctx, &flow);
+}
+
+BAD_PLUGIN("flow_initiator", "1", run);

@@ -76,7 +76,9 @@ static const struct driver_code codes[] = {
     { 804, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", 0,
         "a forward-compatibility libcuda.so.1 is loaded that this GPU does not "
         "support; remove cuda-compat from LD_LIBRARY_PATH" },
-    { 810, "CUDA_ERROR_MPS_SERVER_NOT_READY", 0,
+    { 805, "CUDA_ERROR_MPS_CONNECTION_FAILED", 0,
+        "the MPS server could not be reached; stop or restart it" },
+    { 807, "CUDA_ERROR_MPS_SERVER_NOT_READY", 0,
         "the MPS server is not ready; stop it or wait for it" },
     { 999, "CUDA_ERROR_UNKNOWN", 1,
         "the driver failed without saying why; see dmesg for NVRM and Xid "

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "plan_layer.h"
+
+#include <errno.h>
+#include <sha256.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What plan_load is about. */
+struct loader {
+    const struct plan_request *request;
+    struct arena *arena;
+    struct plan *plan;
+    struct problems *problems;
+    SHA256_CTX sum;
+};
+
+static int32_t no_memory(struct error *err)
+{
+    return error_set(err, NVBW_E_SYSTEM, "no memory for the plan");
+}
+
+/* The sum tells texts apart however they are divided among files. */
+static void add_to_sum(struct loader *loader, const char *text)
+{
+    SHA256_Update(&loader->sum, (const uint8_t *)text, strlen(text) + 1);
+}
+
+static int32_t add_files(
+    struct loader *loader, const struct plan_text *text, struct error *err)
+{
+    struct plan *const plan = loader->plan;
+
+    for (uint32_t i = 0; i < text->files_count; i++) {
+        const char **const grown = arena_append(
+            loader->arena, plan->files, &plan->files_count, sizeof *grown);
+
+        if (grown == NULL) {
+            return no_memory(err);
+        }
+        plan->files = grown;
+        grown[plan->files_count - 1] = text->files[i];
+    }
+    return NVBW_OK;
+}
+
+static int32_t lay_over(struct loader *loader, const struct plan_text *text,
+    uint32_t is_set, struct error *err)
+{
+    struct plan_layer layer;
+
+    if (text->text == NULL) {
+        return NVBW_OK;
+    }
+    add_to_sum(loader, text->text);
+    TRY(plan_parse(text, loader->arena, &layer, loader->problems, err));
+    layer.is_set = is_set;
+    return plan_merge(
+        loader->plan, &layer, loader->arena, loader->problems, err);
+}
+
+static int32_t load_file(struct loader *loader, const char *given,
+    const char *path, struct error *err)
+{
+    struct plan_text text;
+
+    TRY(plan_text_read(
+        given, path, loader->arena, &text, loader->problems, err));
+    TRY(add_files(loader, &text, err));
+    return lay_over(loader, &text, 0, err);
+}
+
+static int32_t load_folder(struct loader *loader, const char *given,
+    const char *path, struct error *err)
+{
+    const char **paths = NULL;
+    uint32_t count = 0;
+    struct error why;
+
+    if (plan_file_list(path, loader->arena, &paths, &count, &why) < 0) {
+        problem_add(
+            loader->problems, (struct origin){ given, 0 }, 0, "%s", why.text);
+        return NVBW_OK;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        TRY(load_file(loader, paths[i], paths[i], err));
+    }
+    return NVBW_OK;
+}
+
+/* A path that is not there from the current folder may be one of ours. */
+static const char *resolve(const struct loader *loader, const char *given)
+{
+    const char *const data_dir = loader->request->data_dir;
+
+    if (given[0] == '/' || data_dir == NULL || access(given, F_OK) == 0 ||
+        (errno != ENOENT && errno != ENOTDIR)) {
+        return given;
+    }
+
+    const char *const path =
+        arena_format(loader->arena, "%s/%s", data_dir, given);
+
+    return path != NULL && access(path, F_OK) == 0 ? path : given;
+}
+
+static int32_t load_given(
+    struct loader *loader, const char *given, struct error *err)
+{
+    const char *const path = resolve(loader, given);
+
+    return plan_file_is_folder(path) ? load_folder(loader, given, path, err)
+                                     : load_file(loader, given, path, err);
+}
+
+static int32_t load_set(
+    struct loader *loader, uint32_t number, const char *set, struct error *err)
+{
+    struct plan_text text;
+    struct error why;
+    char *plan = NULL;
+
+    if (plan_set_text(set, loader->arena, &plan, &why) < 0) {
+        problem_add(loader->problems, (struct origin){ "--set", number }, 0,
+            "%s", why.text);
+        return NVBW_OK;
+    }
+    TRY(plan_text_from(
+        "--set", plan, loader->arena, &text, loader->problems, err));
+    for (uint32_t i = 0; i < text.lines_count; i++) {
+        text.lines[i].line = number;
+    }
+    return lay_over(loader, &text, 1, err);
+}
+
+static int32_t load_all(struct loader *loader, struct error *err)
+{
+    const struct plan_request *const request = loader->request;
+
+    for (uint32_t i = 0; i < request->files_count; i++) {
+        TRY(load_given(loader, request->files[i], err));
+    }
+    for (uint32_t i = 0; i < request->sets_count; i++) {
+        TRY(load_set(loader, i + 1, request->sets[i], err));
+    }
+    return NVBW_OK;
+}
+
+int32_t plan_load(const struct plan_request *request, struct arena *arena,
+    struct plan *out_plan, struct problems *problems, struct error *err)
+{
+    struct loader loader = {
+        .request = request,
+        .arena = arena,
+        .plan = out_plan,
+        .problems = problems,
+    };
+    char sum[SHA256_DIGEST_STRING_LENGTH];
+
+    *out_plan = (struct plan){ 0 };
+    SHA256_Init(&loader.sum);
+    TRY(load_all(&loader, err));
+    out_plan->sha256 = arena_text(arena, SHA256_End(&loader.sum, sum));
+    return out_plan->sha256 == NULL ? no_memory(err) : NVBW_OK;
+}

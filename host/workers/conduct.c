@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "conduct.h"
+
+#include <time.h>
+
+#include "conduct_unit.h"
+#include "host_clock.h"
+#include "judge.h"
+#include "quantity.h"
+
+static const size_t JUDGE_ARENA_BYTES = (size_t)1 << 30;
+
+static uint64_t cooldown_of(const struct plan *plan)
+{
+    const struct plan_value *const value = plan_option(plan, "cooldown");
+    uint64_t ns = 0;
+
+    /* plan_check has tried the value before. */
+    if (value == NULL || value->texts_count == 0 ||
+        quantity_duration(value->texts[0], &ns, NULL) < 0) {
+        return 0;
+    }
+    return ns;
+}
+
+static uint32_t is_mpi(const struct plan *plan)
+{
+    const struct plan_value *const value = plan_option(plan, "mpi");
+    int mpi = 0;
+
+    if (value == NULL || value->texts_count == 0 ||
+        quantity_bool(value->texts[0], &mpi, NULL) < 0) {
+        return 0;
+    }
+    return mpi != 0;
+}
+
+static int32_t cool_down(
+    struct conductor *conductor, uint64_t span_ns, struct error *err)
+{
+    const uint64_t until_ns = host_clock_after(host_clock_ns(), span_ns);
+    struct cause cut;
+
+    while (host_clock_ns() < until_ns && !conductor_is_cut(conductor, &cut)) {
+        TRY(conductor_wait(conductor,
+            until_ns < conductor->budget_end_ns ? until_ns
+                                                : conductor->budget_end_ns,
+            err));
+    }
+    return NVBW_OK;
+}
+
+static int32_t conduct_units(struct conductor *conductor,
+    const struct verdicts *before, struct error *err)
+{
+    const struct evidence *const evidence = conductor->request->evidence;
+    const uint64_t cooldown_ns = cooldown_of(&evidence->plan);
+    uint32_t worked = 0;
+
+    for (uint32_t i = 0; i < evidence->units_count; i++) {
+        if (worked && cooldown_ns > 0) {
+            TRY(cool_down(conductor, cooldown_ns, err));
+        }
+        TRY(conduct_unit(conductor, i, before, &worked, err));
+    }
+    return NVBW_OK;
+}
+
+/* With rerun_failed the judge says what has to be measured again. */
+static int32_t conduct_judged(struct conductor *conductor, struct error *err)
+{
+    struct arena arena;
+    struct verdicts before;
+
+    if (!conductor->request->rerun_failed) {
+        return conduct_units(conductor, NULL, err);
+    }
+    arena_init(&arena, JUDGE_ARENA_BYTES);
+
+    int32_t status =
+        judge_run(conductor->request->evidence, &arena, &before, err);
+
+    if (status >= 0) {
+        status = conduct_units(conductor, &before, err);
+    }
+    arena_clear(&arena);
+    return status;
+}
+
+static int32_t retire(struct conductor *conductor, struct error *err)
+{
+    if (conductor->crew.signals > 0) {
+        conductor_stop_worker(conductor);
+    }
+    return runner_retire(
+        &conductor->runner, &conductor->crew, &conductor->ledger, err);
+}
+
+static int32_t write_end(struct conductor *conductor, struct error *err)
+{
+    const time_t now = time(NULL);
+    char text[32];
+    struct tm parts;
+    const struct event stopped = { .what = "stopped",
+        .unit = -1,
+        .gpu = -1,
+        .text = "the run was stopped by a signal" };
+    const struct run_end end = { .ended = text,
+        .ended_ns = host_clock_ns(),
+        .interrupted = conductor->crew.signals > 0,
+        .budget_used = conductor->budget_used };
+
+    gmtime_r(&now, &parts);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    if (end.interrupted) {
+        TRY(ledger_event(&conductor->ledger, &stopped, err));
+    }
+    TRY(ledger_add(&conductor->ledger, LINE_END, &end, err));
+    if (conductor->request->journal != NULL) {
+        TRY(journal_flush(conductor->request->journal, err));
+    }
+    return NVBW_OK;
+}
+
+int32_t conduct_run(const struct conduct_request *request, struct error *err)
+{
+    struct conductor conductor = { .request = request,
+        .budget_end_ns = host_clock_after(host_clock_ns(), request->budget_ns),
+        .mpi = is_mpi(&request->evidence->plan) };
+
+    ledger_init(&conductor.ledger, request);
+    crew_open(&conductor.crew, request->signal_fd);
+
+    int32_t status = conduct_judged(&conductor, err);
+
+    if (status >= 0) {
+        status = retire(&conductor, err);
+    }
+    crew_close(&conductor.crew);
+    TRY(status);
+    return write_end(&conductor, err);
+}

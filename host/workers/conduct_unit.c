@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "conduct_unit.h"
+
+#include <stdio.h>
+
+#include "interview.h"
+#include "schedule.h"
+#include "state.h"
+
+/* Of one unit: sets of cells, tasks, a recorded run. */
+static const size_t UNIT_ARENA_BYTES = (size_t)512 << 20;
+
+struct attempts {
+    int32_t *next; /* by cell number: the attempt to make, or -1 */
+    uint32_t span;
+    uint32_t first;   /* of this run: confirming counts from here */
+    uint32_t highest; /* made or to be made */
+};
+
+/* ---- which cells ---- */
+
+static int has_passed(
+    const struct verdicts *before, uint32_t unit, uint32_t cell)
+{
+    static const unsigned char passed[STATE_COUNT] = { [STATE_PASS] = 1,
+        [STATE_WARN] = 1,
+        [STATE_UNCHECKED] = 1,
+        [STATE_SKIP] = 1 };
+
+    for (uint32_t i = 0; i < before->count; i++) {
+        if (before->list[i].unit == unit && before->list[i].cell == cell) {
+            return passed[before->list[i].state];
+        }
+    }
+    return 0;
+}
+
+/* A cell that was only put off is made up for in the attempt that it missed. */
+static int32_t next_attempt(const struct record *record)
+{
+    if (record == NULL) {
+        return 0;
+    }
+    if (record->state == STATE_CANCELLED || record->state == STATE_NOT_RUN) {
+        return (int32_t)record->attempt;
+    }
+    return -1;
+}
+
+static int32_t plan_attempts(const struct conductor *conductor,
+    const struct unit *unit, const struct verdicts *before, struct arena *arena,
+    struct attempts *out, struct error *err)
+{
+    struct cell_place place;
+
+    *out = (struct attempts){ .span = unit_cell_span(unit) };
+    out->next = arena_alloc(arena, out->span, sizeof *out->next);
+    FAIL_IF(out->next == NULL, err, NVBW_E_SYSTEM,
+        "no memory for the %u cells of %s/%s", out->span, unit->plugin,
+        unit->testcase);
+    for (uint32_t cell = 0; cell < out->span; cell++) {
+        out->next[cell] = -1;
+        if (!unit_cell_at(unit, cell, &place)) {
+            continue;
+        }
+
+        const struct record *const record =
+            evidence_cell(conductor->request->evidence, unit->id,
+                unit->shapes[place.shape].metric, place.row, place.col);
+
+        out->next[cell] = next_attempt(record);
+        if (record != NULL && record->attempt > out->highest) {
+            out->highest = record->attempt;
+        }
+    }
+    if (before == NULL || unit->state != STATE_NONE) {
+        return NVBW_OK;
+    }
+    out->first = ++out->highest;
+    for (uint32_t cell = 0; cell < out->span; cell++) {
+        if (out->next[cell] < 0 && unit_cell_at(unit, cell, &place) &&
+            !has_passed(before, unit->id, cell)) {
+            out->next[cell] = (int32_t)out->first;
+        }
+    }
+    return NVBW_OK;
+}
+
+static uint32_t count_wanted(const struct attempts *attempts)
+{
+    uint32_t count = 0;
+
+    for (uint32_t cell = 0; cell < attempts->span; cell++) {
+        count += attempts->next[cell] >= 0;
+    }
+    return count;
+}
+
+/* ---- attempts ---- */
+
+static int32_t run_cells(struct unit_run *run, uint32_t attempt,
+    const struct cause *known, struct error *err)
+{
+    run->attempt = attempt;
+    run->is_extra = attempt > 0;
+    run->barren = 0;
+    if (known->state != STATE_NONE) {
+        return unit_run_settle_all(run, known, err);
+    }
+    return unit_run_cells(run, err);
+}
+
+static int32_t make_attempts(struct unit_run *run,
+    const struct attempts *attempts, const struct cause *known,
+    struct error *err)
+{
+    for (uint32_t attempt = 0; attempt <= attempts->highest; attempt++) {
+        TRY(wanted_init(&run->wanted, run->unit, run->arena, err));
+        for (uint32_t cell = 0; cell < attempts->span; cell++) {
+            if (attempts->next[cell] == (int32_t)attempt) {
+                wanted_add(&run->wanted, cell);
+            }
+        }
+        if (run->wanted.count > 0) {
+            TRY(run_cells(run, attempt, known, err));
+        }
+    }
+    return NVBW_OK;
+}
+
+/* The judge says which cells fail; they are run again, and it is asked
+ * again. */
+static int32_t confirm(struct unit_run *run, const struct attempts *attempts,
+    uint32_t *out_runs, struct error *err)
+{
+    static const struct cause none = { .state = STATE_NONE };
+    const uint32_t last = attempts->first + run->unit->confirm;
+    struct cause cut;
+
+    for (uint32_t attempt = attempts->highest + 1; attempt <= last; attempt++) {
+        uint32_t *cells = NULL;
+        uint32_t count = 0;
+
+        if (conductor_is_cut(run->conductor, &cut)) {
+            return NVBW_OK;
+        }
+        TRY(judge_unit(run->conductor->request->evidence, run->unit->id,
+            run->arena, &cells, &count, err));
+        TRY(wanted_init(&run->wanted, run->unit, run->arena, err));
+        for (uint32_t i = 0; i < count; i++) {
+            wanted_add(&run->wanted, cells[i]);
+        }
+        if (run->wanted.count == 0) {
+            return NVBW_OK;
+        }
+        *out_runs += 1;
+        TRY(run_cells(run, attempt, &none, err));
+    }
+    return NVBW_OK;
+}
+
+/* ---- recorded runs ---- */
+
+static int32_t close_axes(struct conductor *conductor, struct unit *unit,
+    struct arena *arena, struct cause *out_known, struct error *err)
+{
+    struct evidence *const evidence = conductor->request->evidence;
+    struct schedule schedule = { .units = evidence->units,
+        .units_count = evidence->units_count };
+    struct recording recording;
+    struct error why = { .status = NVBW_OK };
+
+    TRY(interview_record(conductor->request->setup, &conductor->crew,
+        &evidence->facts, unit, arena, &recording, out_known, err));
+    if (out_known->state != STATE_NONE) {
+        return NVBW_OK;
+    }
+    if (schedule_close_axes(&schedule, unit->id, recording.labels,
+            recording.labels_count, conductor->request->arena, &why) < 0) {
+        *out_known =
+            (struct cause){ .state = STATE_ERROR, .reason = "contract" };
+        snprintf(out_known->text, sizeof out_known->text, "%s", why.text);
+        return NVBW_OK;
+    }
+    return ledger_add(&conductor->ledger, LINE_UNIT, unit, err);
+}
+
+/* What is known before any cell is measured: the state that the schedule gave
+ * the unit, or that of a recorded run that failed. */
+static int32_t know_before(struct conductor *conductor, struct unit *unit,
+    struct arena *arena, struct cause *out_known, struct error *err)
+{
+    struct cause cut;
+
+    *out_known = (struct cause){ .state = unit->state, .reason = unit->reason };
+    if (unit->state != STATE_NONE) {
+        snprintf(out_known->text, sizeof out_known->text, "%s",
+            unit->message != NULL ? unit->message : "");
+        return NVBW_OK;
+    }
+    if (!unit->open_axes || conductor_is_cut(conductor, &cut)) {
+        return NVBW_OK;
+    }
+    TRY(close_axes(conductor, unit, arena, out_known, err));
+    if (conductor_is_cut(conductor, &cut)) {
+        *out_known = (struct cause){ .state = STATE_NONE };
+    }
+    return NVBW_OK;
+}
+
+/* Which GPUs a cell touches matters only where some are tainted; a recorded
+ * run that fails leaves the cell's place on its axes to tell. */
+static int32_t record_flows(
+    struct unit_run *run, struct recording *recording, struct error *err)
+{
+    struct conductor *const conductor = run->conductor;
+    struct cause cause;
+
+    if (conductor->taint.count == 0) {
+        return NVBW_OK;
+    }
+    TRY(interview_record(conductor->request->setup, &conductor->crew,
+        &conductor->request->evidence->facts, run->unit, run->arena, recording,
+        &cause, err));
+    run->recording = recording;
+    return NVBW_OK;
+}
+
+static int32_t work(struct unit_run *run, struct unit *unit,
+    const struct verdicts *before, uint32_t *out_worked, struct error *err)
+{
+    const struct conduct_watch *const watch = run->conductor->request->watch;
+    struct recording recording = { .labels = NULL };
+    struct attempts attempts;
+    struct cause known;
+
+    TRY(know_before(run->conductor, unit, run->arena, &known, err));
+    TRY(plan_attempts(
+        run->conductor, unit, before, run->arena, &attempts, err));
+
+    const uint32_t wanted = count_wanted(&attempts);
+
+    if (watch != NULL && watch->unit_begins != NULL) {
+        watch->unit_begins(watch->user, unit, wanted);
+    }
+    if (known.state == STATE_NONE && wanted > 0) {
+        *out_worked = 1;
+        TRY(record_flows(run, &recording, err));
+    }
+    TRY(make_attempts(run, &attempts, &known, err));
+    if (known.state != STATE_NONE) {
+        return NVBW_OK;
+    }
+    return confirm(run, &attempts, out_worked, err);
+}
+
+int32_t conduct_unit(struct conductor *conductor, uint32_t unit,
+    const struct verdicts *before, uint32_t *out_worked, struct error *err)
+{
+    struct unit *const at = &conductor->request->evidence->units[unit];
+    struct arena arena;
+    struct unit_run run = {
+        .conductor = conductor, .unit = at, .arena = &arena
+    };
+
+    *out_worked = 0;
+    arena_init(&arena, UNIT_ARENA_BYTES);
+
+    const int32_t status = work(&run, at, before, out_worked, err);
+
+    arena_clear(&arena);
+    return status;
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "unit_run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "health.h"
+#include "host_clock.h"
+#include "state.h"
+#include "unit_frames.h"
+
+enum { BARREN_LIMIT = 3 };
+/* A stopped run has one second for everything: it must be over before whoever
+ * sent the signal gets impatient. */
+static const uint64_t STOP_GRACE_NS = 400000000u;
+static const uint64_t STOP_REAP_NS = 300000000u;
+
+int conductor_is_cut(struct conductor *conductor, struct cause *out)
+{
+    *out = (struct cause){ .state = STATE_NOT_RUN };
+    if (conductor->crew.signals > 0) {
+        out->reason = "stopped";
+        snprintf(
+            out->text, sizeof out->text, "the run was stopped by a signal");
+        return 1;
+    }
+    if (host_clock_ns() >= conductor->budget_end_ns) {
+        conductor->budget_used = 1;
+        out->reason = "budget";
+        snprintf(out->text, sizeof out->text,
+            "the time budget of %.3g s was used up",
+            (double)conductor->request->budget_ns * 1e-9);
+        return 1;
+    }
+    if (conductor->mpi_ended) {
+        out->reason = "mpi_ended";
+        snprintf(out->text, sizeof out->text,
+            "the MPI worker had ended before and cannot be started again");
+        return 1;
+    }
+    return 0;
+}
+
+int32_t unit_run_settle_all(
+    struct unit_run *run, const struct cause *cause, struct error *err)
+{
+    for (int32_t cell = wanted_next(&run->wanted, 0); cell >= 0;
+         cell = wanted_next(&run->wanted, (uint32_t)cell + 1)) {
+        wanted_remove(&run->wanted, (uint32_t)cell);
+        TRY(ledger_settle(&run->conductor->ledger, run->unit, run->attempt,
+            (uint32_t)cell, cause, err));
+    }
+    return NVBW_OK;
+}
+
+/* Cells that were cut off: a confirming attempt leaves no trace of them, since
+ * what was measured before is worth more. */
+static int32_t cut_off(
+    struct unit_run *run, const struct cause *cause, struct error *err)
+{
+    if (!run->is_extra) {
+        return unit_run_settle_all(run, cause, err);
+    }
+    memset(run->wanted.has, 0, run->wanted.span);
+    run->wanted.count = 0;
+    return NVBW_OK;
+}
+
+static int32_t block_tainted(struct unit_run *run, struct error *err)
+{
+    const struct facts *const facts = &run->conductor->request->evidence->facts;
+
+    for (int32_t cell = wanted_next(&run->wanted, 0); cell >= 0;
+         cell = wanted_next(&run->wanted, (uint32_t)cell + 1)) {
+        const int32_t gpu = taint_blocks(
+            &run->conductor->taint, run->unit, (uint32_t)cell, run->recording);
+        struct cause cause = { .state = STATE_BLOCKED, .reason = "tainted" };
+
+        if (gpu < 0) {
+            continue;
+        }
+        snprintf(cause.text, sizeof cause.text,
+            "GPU %d stopped responding earlier in the run",
+            facts->gpus[gpu].index);
+        wanted_remove(&run->wanted, (uint32_t)cell);
+        TRY(ledger_settle(&run->conductor->ledger, run->unit, run->attempt,
+            (uint32_t)cell, &cause, err));
+    }
+    return NVBW_OK;
+}
+
+/* ---- the task ---- */
+
+/* Medians of cells that are settled already, for figure(). */
+static int32_t list_settled(
+    struct unit_run *run, struct task_frame *task, struct error *err)
+{
+    const struct evidence *const evidence = run->conductor->request->evidence;
+    struct settled_cell *const list = arena_alloc(
+        run->arena, run->wanted.span - run->wanted.count, sizeof *list);
+    struct cell_place place;
+
+    FAIL_IF(list == NULL, err, NVBW_E_SYSTEM, "no memory for settled cells");
+    task->settled = list;
+    for (uint32_t cell = 0; cell < run->wanted.span; cell++) {
+        if (wanted_has(&run->wanted, cell) ||
+            !unit_cell_at(run->unit, cell, &place)) {
+            continue;
+        }
+
+        const struct record *const record =
+            evidence_cell(evidence, run->unit->id,
+                run->unit->shapes[place.shape].metric, place.row, place.col);
+
+        if (record != NULL && record->state == STATE_MEASURED) {
+            list[task->settled_count++] = (struct settled_cell){ .cell = cell,
+                .samples = record->samples,
+                .samples_count = record->samples_count };
+        }
+    }
+    return NVBW_OK;
+}
+
+static uint64_t budget_left(const struct conductor *conductor)
+{
+    const uint64_t now_ns = host_clock_ns();
+
+    if (conductor->budget_end_ns == UINT64_MAX) {
+        return UINT64_MAX;
+    }
+    return conductor->budget_end_ns > now_ns ? conductor->budget_end_ns - now_ns
+                                             : 0;
+}
+
+static int32_t send_task(struct unit_run *run, struct error *err)
+{
+    struct conductor *const conductor = run->conductor;
+    struct worker *const worker = &conductor->runner.worker;
+    struct task_frame task = { .role = TASK_RUN,
+        .plugin_file = run->unit->plugin_file,
+        .driver_file = conductor->request->setup->driver_file,
+        .unit = *run->unit,
+        .attempt = run->attempt,
+        .budget_ns = budget_left(conductor) };
+
+    TRY(wanted_list(
+        &run->wanted, run->arena, &task.wanted, &task.wanted_count, err));
+    TRY(list_settled(run, &task, err));
+    run->done = 0;
+    run->begun = 0;
+    run->settled = 0;
+    run->gpus_count = 0;
+    memset(run->in_flight.has, 0, run->in_flight.span);
+    run->in_flight.count = 0;
+    conductor->runner.task = run;
+    worker_log_renew(&worker->log);
+    TRY(worker_send(worker, FRAME_TASK, &task, err));
+    unit_frames_allow(run);
+    if (conductor->runner.tasks++ == 0 && worker->deadline_ns != UINT64_MAX) {
+        /* A fresh worker loads libraries and the driver first. */
+        worker_allow(worker,
+            run->unit->timeout_ns + conductor->request->setup->answer_ns);
+    }
+    return NVBW_OK;
+}
+
+void conductor_stop_worker(struct conductor *conductor)
+{
+    struct worker *const worker = &conductor->runner.worker;
+    const uint64_t grace_ns = conductor->request->grace_ns < STOP_GRACE_NS
+                                  ? conductor->request->grace_ns
+                                  : STOP_GRACE_NS;
+
+    worker->reap_ns =
+        worker->reap_ns < STOP_REAP_NS ? worker->reap_ns : STOP_REAP_NS;
+    worker_stop(worker, conductor->crew.signals > 1 ? 0 : grace_ns);
+}
+
+int32_t conductor_wait(
+    struct conductor *conductor, uint64_t until_ns, struct error *err)
+{
+    uint64_t due_ns = 0;
+
+    TRY(ledger_tick(&conductor->ledger, &due_ns, err));
+    return crew_step(
+        &conductor->crew, due_ns < until_ns ? due_ns : until_ns, err);
+}
+
+/* Until the task is done or the worker is no more. */
+static int32_t follow(struct unit_run *run, struct error *err)
+{
+    struct conductor *const conductor = run->conductor;
+    uint64_t until_ns = conductor->budget_end_ns;
+    struct cause cut;
+
+    while (!run->done && worker_is_up(&conductor->runner.worker)) {
+        TRY(conductor_wait(conductor, until_ns, err));
+        if (run->fatal.status < 0) {
+            return error_set(err, run->fatal.status, "%s", run->fatal.text);
+        }
+        if (!run->done && conductor_is_cut(conductor, &cut)) {
+            conductor_stop_worker(conductor);
+            until_ns = UINT64_MAX; /* its own deadlines are short now */
+        }
+    }
+    return NVBW_OK;
+}
+
+/* ---- after a worker's end ---- */
+
+static int32_t settle_in_flight(
+    struct unit_run *run, const struct cause *cause, struct error *err)
+{
+    for (int32_t cell = wanted_next(&run->in_flight, 0); cell >= 0;
+         cell = wanted_next(&run->in_flight, (uint32_t)cell + 1)) {
+        wanted_remove(&run->wanted, (uint32_t)cell);
+        if (run->is_extra && cause->state == STATE_CANCELLED) {
+            continue;
+        }
+        TRY(ledger_settle(&run->conductor->ledger, run->unit, run->attempt,
+            (uint32_t)cell, cause, err));
+    }
+    return NVBW_OK;
+}
+
+/* An end that no cell had a part in: while a reused worker had not yet taken
+ * the task up, on request, or after it had settled what poisoned it. */
+static int is_blameless(const struct unit_run *run)
+{
+    const struct worker_end *const end = &run->conductor->runner.worker.end;
+
+    if (end->stopped) {
+        return 1;
+    }
+    if (!run->begun && run->conductor->runner.tasks > 1 && !end->expired &&
+        end->fault == FAULT_NONE) {
+        return 1;
+    }
+    return end->has_bye && strcmp(end->bye_why, "poisoned") == 0 &&
+           run->settled > 0;
+}
+
+/* Somebody must bear it, or a worker that dies before its first cell would be
+ * started for ever. */
+static void blame_first(struct unit_run *run)
+{
+    const int32_t first = wanted_next(&run->wanted, 0);
+
+    if (run->in_flight.count == 0 && first >= 0 && !is_blameless(run)) {
+        wanted_add(&run->in_flight, (uint32_t)first);
+    }
+}
+
+static int32_t check_gpus_left(struct unit_run *run, struct error *err)
+{
+    struct conductor *const conductor = run->conductor;
+
+    if (!conductor->runner.worker.end.abandoned ||
+        conductor->crew.signals > 0) {
+        return NVBW_OK;
+    }
+
+    const int is_known = run->gpus_count > 0;
+
+    return health_check(conductor->request->setup, &conductor->crew,
+        &conductor->ledger, is_known ? run->gpus : run->unit->gpus,
+        is_known ? run->gpus_count : run->unit->gpus_count, &conductor->taint,
+        err);
+}
+
+static void count_end(struct unit_run *run)
+{
+    const struct runner *const runner = &run->conductor->runner;
+    const int is_stale = !run->begun && runner->tasks > 1;
+
+    if (run->settled > 0) {
+        run->barren = 0;
+    } else if (!is_stale) {
+        run->barren++;
+    }
+}
+
+static int32_t after_end(struct unit_run *run, struct error *err)
+{
+    struct conductor *const conductor = run->conductor;
+    const struct worker_end *const end = &conductor->runner.worker.end;
+    struct cause cause;
+    struct cause cut;
+
+    worker_end_cause(end, "run", &cause);
+    if (end->stopped && conductor_is_cut(conductor, &cut)) {
+        memcpy(cause.text, cut.text, sizeof cause.text);
+    }
+    count_end(run);
+    conductor->mpi_ended = conductor->mpi;
+    if (end->fault == FAULT_BUILD || end->fault == FAULT_FACTS) {
+        TRY(unit_run_settle_all(run, &cause, err));
+    }
+    blame_first(run);
+    TRY(settle_in_flight(run, &cause, err));
+    TRY(check_gpus_left(run, err));
+    return runner_note_end(&conductor->runner, &conductor->ledger, err);
+}
+
+static int32_t give_up(struct unit_run *run, struct error *err)
+{
+    const struct cause cause = { .state = STATE_NOT_RUN,
+        .reason = "worker_ends",
+        .text = "three workers in a row ended without settling a cell" };
+
+    return unit_run_settle_all(run, &cause, err);
+}
+
+static int32_t start_failed(
+    struct unit_run *run, const struct error *why, struct error *err)
+{
+    struct cause cause = { .state = STATE_ERROR, .reason = "system" };
+
+    snprintf(cause.text, sizeof cause.text, "%s", why->text);
+    return unit_run_settle_all(run, &cause, err);
+}
+
+/* One worker's share of the wanted cells. */
+static int32_t run_once(struct unit_run *run, struct error *err)
+{
+    struct conductor *const conductor = run->conductor;
+    struct runner *const runner = &conductor->runner;
+    struct error why = { .status = NVBW_OK };
+
+    if (runner_ensure(runner, &conductor->crew, conductor->request,
+            &conductor->ledger, &conductor->taint, run->unit, unit_frames_take,
+            &why) < 0) {
+        return start_failed(run, &why, err);
+    }
+    TRY(send_task(run, err));
+
+    const int32_t status = follow(run, err);
+
+    runner->task = NULL;
+    TRY(status);
+    if (run->done) {
+        worker_allow(&runner->worker, UINT64_MAX);
+        return NVBW_OK;
+    }
+    return after_end(run, err);
+}
+
+int32_t unit_run_cells(struct unit_run *run, struct error *err)
+{
+    const uint32_t gpus = run->conductor->request->evidence->facts.gpus_count;
+    struct cause cut;
+
+    TRY(wanted_init(&run->in_flight, run->unit, run->arena, err));
+    run->gpus = arena_alloc(run->arena, gpus, sizeof *run->gpus);
+    FAIL_IF(
+        run->gpus == NULL, err, NVBW_E_SYSTEM, "no memory for %u GPUs", gpus);
+    while (run->wanted.count > 0) {
+        if (conductor_is_cut(run->conductor, &cut)) {
+            return cut_off(run, &cut, err);
+        }
+        TRY(block_tainted(run, err));
+        if (run->barren >= BARREN_LIMIT) {
+            return give_up(run, err);
+        }
+        if (run->wanted.count > 0) {
+            TRY(run_once(run, err));
+        }
+    }
+    return NVBW_OK;
+}

@@ -153,6 +153,14 @@ const struct reason reason_table[] = {
 
     { "tainted", STATE_BLOCKED, REASON_OTHER,
         "the GPU stopped responding earlier in the run" },
+
+    { "limit", STATE_FAIL, REASON_OTHER,
+        "the figure is on the wrong side of its limit" },
+    { "warn_band", STATE_WARN, REASON_OTHER,
+        "the figure passes, but is near its limit" },
+    { "no_limit", STATE_UNCHECKED, REASON_OTHER, "no limit is given for it" },
+    { "no_base", STATE_UNCHECKED, REASON_OTHER,
+        "its limit is a percentage of something that is not known" },
     { NULL, 0, 0, NULL },
 };
 

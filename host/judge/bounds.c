@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "bounds.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static void no_base(struct bound *out, const char *why)
+{
+    snprintf(out->trouble, sizeof out->trouble, "%s", why);
+}
+
+static const char no_ceiling[] =
+    "no limit of the hardware can be derived for its path";
+
+static void expected(const struct bound_source *source,
+    const struct record *record, struct bound *out)
+{
+    struct ceiling ceiling;
+    struct traffic traffic;
+    char class[64];
+
+    ceiling_of_record(
+        &source->evidence->facts, record, CEILING_EXPECTED, &ceiling);
+    if (isnan(ceiling.rate)) {
+        no_base(out, no_ceiling);
+        return;
+    }
+    traffic_of_record(&source->evidence->facts, record, &traffic);
+    traffic_format(&traffic, class, sizeof class);
+
+    const struct efficiency_row *const row =
+        efficiency_find(source->efficiencies, &traffic);
+
+    if (row == NULL) {
+        snprintf(out->trouble, sizeof out->trouble,
+            "no efficiency is known for traffic of the class \"%s\"", class);
+        return;
+    }
+    out->base_value = ceiling.rate * row->efficiency;
+    snprintf(out->formula, sizeof out->formula, "%s, x %g (%s; %s)",
+        ceiling.formula, row->efficiency, class, row->source);
+}
+
+static void link_now(const struct bound_source *source,
+    const struct record *record, struct bound *out)
+{
+    struct ceiling ceiling;
+
+    ceiling_of_record(&source->evidence->facts, record, CEILING_NOW, &ceiling);
+    if (isnan(ceiling.rate)) {
+        no_base(out, no_ceiling);
+        return;
+    }
+    out->base_value = ceiling.rate;
+    snprintf(out->formula, sizeof out->formula, "%s", ceiling.formula);
+}
+
+static void of_siblings(const struct bound_source *source,
+    const struct record *record, struct bound *out)
+{
+    uint32_t count = 0;
+
+    out->base_value = siblings_median(
+        source->siblings, &source->evidence->facts, record, &count);
+    if (isnan(out->base_value)) {
+        snprintf(out->trouble, sizeof out->trouble,
+            "only %u cells of its class were measured; siblings need %d", count,
+            SIBLINGS_LEAST);
+        return;
+    }
+    snprintf(out->formula, sizeof out->formula,
+        "median of the %u cells of its class", count);
+}
+
+static void baseline(const struct bound_source *source,
+    const struct record *record, struct bound *out)
+{
+    (void)source;
+    (void)record;
+    no_base(out, "no baseline was given");
+}
+
+static void absolute(const struct bound_source *source,
+    const struct record *record, struct bound *out)
+{
+    (void)source;
+    (void)record;
+    (void)out;
+}
+
+void bound_of(const struct bound_source *source, const struct record *record,
+    const char *text, struct bound *out)
+{
+    static void (*const finders[])(
+        const struct bound_source *, const struct record *, struct bound *) = {
+        [LIMIT_ABSOLUTE] = absolute,
+        [LIMIT_EXPECTED] = expected,
+        [LIMIT_LINK] = link_now,
+        [LIMIT_SIBLINGS] = of_siblings,
+        [LIMIT_BASELINE] = baseline,
+    };
+    struct error why = { 0 };
+    double value = NAN;
+    uint32_t value_unit = 0;
+
+    *out = (struct bound){ .value = NAN, .base_value = NAN };
+    if (quantity_limit(text, &out->base, &value, &value_unit, &why) < 0) {
+        snprintf(out->trouble, sizeof out->trouble, "%.250s", why.text);
+        return;
+    }
+    finders[out->base](source, record, out);
+    out->value = out->base == LIMIT_ABSOLUTE ? value : value * out->base_value;
+}

@@ -7,6 +7,7 @@
 #include "conduct.h"
 #include "host_facts.h"
 #include "interview.h"
+#include "schema_check.h"
 #include "state.h"
 
 enum {
@@ -67,6 +68,20 @@ static void refuse(struct plugin_schema *schema,
     set_origin(schema, candidate);
 }
 
+/* A plugin that breaks a rule as a whole is known by its file's name, like one
+ * that could not be described. */
+static int32_t check_rules(const struct describing *about, struct error *err)
+{
+    struct plugin_schema *const schema = about->schema;
+
+    TRY(schema_check(schema, standard_params, about->arena, err));
+    if (schema->state != STATE_NONE) {
+        refuse(schema, about->candidate, schema->state, schema->reason,
+            schema->message);
+    }
+    return NVBW_OK;
+}
+
 static int32_t conclude_schema(
     const struct question *question, struct error *err)
 {
@@ -85,7 +100,7 @@ static int32_t conclude_schema(
         about->schema->reason = NULL;
         about->schema->message = NULL;
         set_origin(about->schema, about->candidate);
-        return NVBW_OK;
+        return check_rules(about, err);
     }
 
     const char *const message = arena_format(about->arena, "plugin %s: %s",

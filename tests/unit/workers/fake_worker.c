@@ -292,7 +292,18 @@ static void run_cells(struct script *script, const struct task_frame *task)
 
 static void describe(const struct script *script)
 {
-    const struct plugin_schema schema = { .name = script->what };
+    struct metric_schema metric = { .name = "rate",
+        .unit = NVBW_UNIT_BYTES_PER_SECOND,
+        .better = NVBW_HIGHER };
+    struct testcase_schema testcase = {
+        .name = "test", .summary = "x", .metrics = &metric, .metrics_count = 1
+    };
+    const struct plugin_schema schema = { .name = script->what,
+        .version = "1",
+        .summary = "x",
+        .abi_minor = NVBW_ABI_MINOR,
+        .testcases = &testcase,
+        .testcases_count = is(script, "bare") ? 0 : 1 };
     const struct done_frame done = { .status = NVBW_OK };
     const struct done_frame refused = { .status = NVBW_E_INVALID,
         .state = STATE_ERROR,

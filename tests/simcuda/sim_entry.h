@@ -25,6 +25,9 @@ SIM_EXPORT uint64_t nvbw_sim_now_ns(void);
 SIM_EXPORT const char *nvbw_sim_announce(void);
 /* Why there is no simulated machine, or "". */
 SIM_EXPORT const char *nvbw_sim_trouble(void);
+/* The name of a function of the list that this library lacks, or NULL: all are
+ * there. */
+SIM_EXPORT const char *nvbw_sim_lacks(void);
 /* Says on which simulated NUMA node pinned or registered memory lies; 0, or
  * -1 for memory that is not known. */
 SIM_EXPORT int nvbw_sim_place(void *memory, int node);

@@ -2,8 +2,6 @@
  * Copyright The nvbw-host authors */
 #include "sim_machine.h"
 
-#include <dlfcn.h>
-#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -13,9 +11,7 @@
 #include <unistd.h>
 
 #include "sim_entry.h"
-
-#define DEFAULT_PROFILE "laptop_x4"
-#define PROFILE_FOLDER  "/../../../share/nvbw/sim"
+#include "sim_setup.h"
 
 enum {
     CONNECTIONS_DEFAULT = 8,
@@ -44,46 +40,6 @@ void sim_unlock(void)
 }
 
 /* ---- Making the machine -------------------------------------------------- */
-
-/* The profiles stand beside this library, at the same place in a build tree
- * and in an installation. */
-static void find_profiles(char *out, size_t size)
-{
-    Dl_info info;
-
-    snprintf(out, size, ".");
-    if (dladdr(&machine, &info) == 0 || info.dli_fname == NULL) {
-        return;
-    }
-    const char *slash = strrchr(info.dli_fname, '/');
-    const int length = slash == NULL ? 1 : (int)(slash - info.dli_fname);
-
-    snprintf(out, size, "%.*s%s", length, slash == NULL ? "." : info.dli_fname,
-        PROFILE_FOLDER);
-}
-
-static int read_profile(void)
-{
-    char folder[PATH_MAX];
-    const char *name = secure_getenv("NVBW_SIM_PROFILE");
-    const char *faults = secure_getenv("NVBW_SIM_FAULTS");
-
-    find_profiles(folder, sizeof folder);
-    if (name == NULL || name[0] == '\0') {
-        name = DEFAULT_PROFILE;
-    }
-    if (profile_load(name, folder, &machine.profile, machine.trouble,
-            sizeof machine.trouble) != 0) {
-        return -1;
-    }
-    if (faults_parse(machine.profile.faults, &machine.faults, machine.trouble,
-            sizeof machine.trouble) != 0) {
-        return -1;
-    }
-    return faults == NULL ? 0
-                          : faults_parse(faults, &machine.faults,
-                                machine.trouble, sizeof machine.trouble);
-}
 
 uint32_t sim_gpu_resource(uint32_t gpu, enum gpu_resource resource)
 {
@@ -200,7 +156,8 @@ static void make_machine(void)
 
     machine.connections = read_connections();
     machine.eager = loading != NULL && strcmp(loading, "EAGER") == 0;
-    if (read_profile() != 0) {
+    if (setup_read(&machine.profile, &machine.faults, machine.trouble,
+            sizeof machine.trouble) != 0) {
         /* Nobody asks a driver for words: the only way to say it. */
         dprintf(STDERR_FILENO, "simulated driver: %s\n", machine.trouble);
         machine.profile.count = 0;

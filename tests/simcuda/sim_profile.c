@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BASES_MAX = 4 };
+enum { FILES_MAX = 5 };
 
 enum setting_type { SETTING_COUNT, SETTING_REAL, SETTING_TEXT };
 
@@ -52,8 +52,9 @@ static const struct setting_row gpu_rows[] = { GPU_TEXT(model), GPU_TEXT(uuid),
     GPU_REAL(latency_local_ns), GPU_COUNT(pcie.gen), GPU_COUNT(pcie.width),
     GPU_COUNT(pcie.max_gen), GPU_COUNT(pcie.max_width), GPU_REAL(pcie.down),
     GPU_REAL(pcie.up), GPU_REAL(pcie.duplex), GPU_COUNT(nvlink.links),
-    GPU_COUNT(nvlink.active), GPU_COUNT(nvlink.version), GPU_REAL(nvlink.line),
-    GPU_REAL(nvlink.in), GPU_REAL(nvlink.out), GPU_REAL(nvlink.duplex),
+    GPU_COUNT(nvlink.active), GPU_COUNT(nvlink.version),
+    GPU_COUNT(nvlink.switched), GPU_REAL(nvlink.line), GPU_REAL(nvlink.in),
+    GPU_REAL(nvlink.out), GPU_REAL(nvlink.duplex),
     TRANSFER_CLASSES(CLASS_ROWS){ .path = NULL } };
 
 #define TOP(type, member) ROW(profile, #member, type, member)
@@ -74,6 +75,7 @@ struct load {
     const char *folder, *file;
     char *text;
     size_t text_size;
+    int is_base;
 };
 
 static int complain(
@@ -149,6 +151,21 @@ static const struct setting_row *find_row(
     return NULL;
 }
 
+static int apply(const struct load *load, const struct setting_row *rows,
+    const config_setting_t *group, const char *prefix, void *record);
+
+static int apply_one(const struct load *load, const struct setting_row *rows,
+    const config_setting_t *setting, const char *path, void *record)
+{
+    if (config_setting_is_group(setting)) {
+        return apply(load, rows, setting, path, record);
+    }
+    const struct setting_row *row = find_row(rows, path);
+
+    return row == NULL ? complain(load, setting, "unknown setting")
+                       : store(load, row, setting, record);
+}
+
 /* Stores every setting of a group, with those of the groups in it. */
 static int apply(const struct load *load, const struct setting_row *rows,
     const config_setting_t *group, const char *prefix, void *record)
@@ -162,21 +179,8 @@ static int apply(const struct load *load, const struct setting_row *rows,
 
         snprintf(path, sizeof path, "%s%s%s", prefix,
             prefix[0] != '\0' ? "." : "", config_setting_name(setting));
-        if (strcmp(path, "index") == 0) {
-            continue;
-        }
-        if (config_setting_is_group(setting)) {
-            if (apply(load, rows, setting, path, record) != 0) {
-                return -1;
-            }
-            continue;
-        }
-        const struct setting_row *row = find_row(rows, path);
-
-        if (row == NULL) {
-            return complain(load, setting, "unknown setting");
-        }
-        if (store(load, row, setting, record) != 0) {
+        if (strcmp(path, "index") != 0 &&
+            apply_one(load, rows, setting, path, record) != 0) {
             return -1;
         }
     }
@@ -229,23 +233,22 @@ static void set_gpu_defaults(struct profile_gpu *gpu, uint32_t index)
     snprintf(gpu->serial, sizeof gpu->serial, "%013u", 1650000000U + index);
 }
 
-static int make_gpus(
-    const struct load *load, const config_setting_t *root, uint32_t had)
+static int make_gpus(const struct load *load)
 {
     struct profile *profile = load->profile;
 
     if (profile->count > PROFILE_GPUS_MAX) {
-        return complain(load, root, "count over 1024 in");
+        snprintf(load->text, load->text_size, "%s: count is over %d",
+            load->file, PROFILE_GPUS_MAX);
+        return -1;
     }
-    struct profile_gpu *gpus =
-        realloc(profile->gpus, ((size_t)profile->count + 1) * sizeof *gpus);
-
-    if (gpus == NULL) {
-        return complain(load, root, "out of memory in");
+    profile->gpus = calloc((size_t)profile->count + 1, sizeof *profile->gpus);
+    if (profile->gpus == NULL) {
+        snprintf(load->text, load->text_size, "out of memory");
+        return -1;
     }
-    profile->gpus = gpus;
-    for (uint32_t i = had; i < profile->count; i++) {
-        set_gpu_defaults(&gpus[i], i);
+    for (uint32_t i = 0; i < profile->count; i++) {
+        set_gpu_defaults(&profile->gpus[i], i);
     }
     return 0;
 }
@@ -270,7 +273,8 @@ static int apply_to_one(const struct load *load, const config_setting_t *group)
     const double number = number_of(index);
 
     if (number < 0 || number >= load->profile->count) {
-        return complain(load, index, "no such GPU:");
+        /* A base may have more GPUs than the profile takes of it. */
+        return load->is_base ? 0 : complain(load, index, "no such GPU:");
     }
     return apply(
         load, gpu_rows, group, "", &load->profile->gpus[(uint32_t)number]);
@@ -292,85 +296,102 @@ static int apply_gpus(const struct load *load, const config_setting_t *list)
 /* The settings of the file's top that are not about GPUs. */
 static int apply_top(const struct load *load, const config_setting_t *root)
 {
+    static const char *const others[] = { "gpu", "gpus", "base", "title" };
     const int count = config_setting_length(root);
 
     for (int i = 0; i < count; i++) {
         const config_setting_t *setting =
             config_setting_get_elem(root, (unsigned)i);
         const char *name = config_setting_name(setting);
+        int is_other = 0;
 
-        if (strcmp(name, "host") == 0) {
-            if (apply(load, top_rows, setting, "host", load->profile) != 0) {
-                return -1;
-            }
+        for (size_t j = 0; j < sizeof others / sizeof others[0]; j++) {
+            is_other |= strcmp(name, others[j]) == 0;
+        }
+        if (is_other) {
             continue;
         }
-        if (strcmp(name, "gpu") == 0 || strcmp(name, "gpus") == 0 ||
-            strcmp(name, "base") == 0 || strcmp(name, "title") == 0) {
-            continue;
-        }
-        const struct setting_row *row = find_row(top_rows, name);
-
-        if (row == NULL) {
-            return complain(load, setting, "unknown setting");
-        }
-        if (store(load, row, setting, load->profile) != 0) {
+        if (apply_one(load, top_rows, setting, name, load->profile) != 0) {
             return -1;
         }
     }
     return 0;
 }
 
-static int load_file(struct load *load, const char *name, uint32_t depth);
-
-static int apply_file(struct load *load, const config_t *config, uint32_t depth)
+static int apply_file(const struct load *load, const config_t *config)
 {
-    const config_setting_t *root = config_root_setting(config);
-    const char *base = NULL;
-
-    if (config_lookup_string(config, "base", &base) &&
-        load_file(load, base, depth + 1) != 0) {
-        return -1;
-    }
-    const uint32_t had = load->profile->count;
     const config_setting_t *all = config_lookup(config, "gpu");
     const config_setting_t *some = config_lookup(config, "gpus");
 
-    if (apply_top(load, root) != 0 || make_gpus(load, root, had) != 0 ||
-        (all != NULL && apply_to_all(load, all) != 0)) {
+    if (all != NULL && apply_to_all(load, all) != 0) {
         return -1;
     }
     return some != NULL ? apply_gpus(load, some) : 0;
 }
 
-static int load_file(struct load *load, const char *name, uint32_t depth)
+static void find_file(
+    const struct load *load, const char *name, char *out, size_t size)
 {
-    char path[PATH_MAX];
-    const char *const file_before = load->file;
-    config_t config;
-
     if (strchr(name, '/') != NULL) {
-        snprintf(path, sizeof path, "%s", name);
+        snprintf(out, size, "%s", name);
     } else {
-        snprintf(path, sizeof path, "%s/%s.cfg", load->folder, name);
+        snprintf(out, size, "%s/%s.cfg", load->folder, name);
     }
-    if (depth > BASES_MAX) {
-        snprintf(load->text, load->text_size, "%s: too many bases", path);
+}
+
+/* The file and its bases, which say first what it then changes. */
+struct chain {
+    config_t configs[FILES_MAX];
+    char files[FILES_MAX][PATH_MAX];
+    uint32_t count;
+};
+
+static int read_chain(
+    const struct load *load, const char *name, struct chain *chain)
+{
+    while (name != NULL) {
+        if (chain->count == FILES_MAX) {
+            snprintf(load->text, load->text_size, "%s: too many bases",
+                chain->files[0]);
+            return -1;
+        }
+        config_t *config = &chain->configs[chain->count];
+        char *file = chain->files[chain->count];
+
+        find_file(load, name, file, PATH_MAX);
+        config_init(config);
+        chain->count++;
+        if (!config_read_file(config, file)) {
+            snprintf(load->text, load->text_size, "%s:%d: %s", file,
+                config_error_line(config), config_error_text(config));
+            return -1;
+        }
+        name = NULL;
+        config_lookup_string(config, "base", &name);
+    }
+    return 0;
+}
+
+/* First what is about the machine, which says how many GPUs there are. */
+static int apply_chain(struct load *load, const struct chain *chain)
+{
+    for (uint32_t i = chain->count; i > 0; i--) {
+        load->file = chain->files[i - 1];
+        if (apply_top(load, config_root_setting(&chain->configs[i - 1])) != 0) {
+            return -1;
+        }
+    }
+    if (make_gpus(load) != 0) {
         return -1;
     }
-    config_init(&config);
-    load->file = path;
-    int result = -1;
-
-    if (!config_read_file(&config, path)) {
-        snprintf(load->text, load->text_size, "%s:%d: %s", path,
-            config_error_line(&config), config_error_text(&config));
-    } else {
-        result = apply_file(load, &config, depth);
+    for (uint32_t i = chain->count; i > 0; i--) {
+        load->file = chain->files[i - 1];
+        load->is_base = i > 1;
+        if (apply_file(load, &chain->configs[i - 1]) != 0) {
+            return -1;
+        }
     }
-    config_destroy(&config);
-    load->file = file_before;
-    return result;
+    return 0;
 }
 
 int profile_load(const char *name, const char *folder, struct profile *out,
@@ -379,13 +400,24 @@ int profile_load(const char *name, const char *folder, struct profile *out,
     struct load load = {
         .profile = out, .folder = folder, .text = text, .text_size = text_size
     };
+    struct chain *chain = calloc(1, sizeof *chain);
 
     set_defaults(out);
-    if (load_file(&load, name, 0) != 0) {
-        profile_free(out);
+    if (chain == NULL) {
+        snprintf(text, text_size, "out of memory");
         return -1;
     }
-    return 0;
+    const int result =
+        read_chain(&load, name, chain) != 0 ? -1 : apply_chain(&load, chain);
+
+    for (uint32_t i = 0; i < chain->count; i++) {
+        config_destroy(&chain->configs[i]);
+    }
+    free(chain);
+    if (result != 0) {
+        profile_free(out);
+    }
+    return result;
 }
 
 void profile_free(struct profile *profile)

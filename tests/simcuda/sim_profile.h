@@ -49,9 +49,10 @@ struct profile_link {
 
 struct profile_nvlink {
     uint32_t links, active, version;
-    double line;    /* GB/s, raw, per link and direction */
-    double in, out; /* of the whole GPU */
-    double duplex;  /* in and out together */
+    uint32_t switched; /* through switches: every pair has all links */
+    double line;       /* GB/s, raw, per link and direction */
+    double in, out;    /* of the whole GPU */
+    double duplex;     /* in and out together */
 };
 
 struct profile_gpu {

@@ -77,7 +77,7 @@ static json_t *repaired_text(const char *text, int ascii)
 
 /* What a library or driver says may be in any encoding; a journal must not
  * fail on it. */
-static json_t *text_to_json(const char *text)
+json_t *text_to_json(const char *text)
 {
     json_t *json = NULL;
 
@@ -101,7 +101,7 @@ static json_t *u64_to_json(uint64_t value)
     return json_sprintf("0x%016" PRIx64, value);
 }
 
-static json_t *real_to_json(double value)
+json_t *real_to_json(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
 }

@@ -33,4 +33,8 @@ json_t *fields_to_json(
 int32_t fields_from_json(const struct fields *fields, const json_t *json,
     struct arena *arena, void *out_object, struct error *err);
 
+/* One text or number as a member's would be, null where it is absent. */
+json_t *text_to_json(const char *text);
+json_t *real_to_json(double value);
+
 #endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "report.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report_formats.h"
+#include "run_dir.h"
+
+enum { REPORT_LIMIT = 1 << 30 };
+
+const struct report_format report_formats[] = {
+    { "text", "for people: matrices, limits, findings and a summary",
+        report_text },
+    { "json", "all of it, with samples and flows; see report.schema.json",
+        report_json },
+    { "summary", "the run in the journal's form, with one verdict per cell",
+        report_summary },
+    { NULL, NULL, NULL },
+};
+
+const struct report_format *report_find(const char *name)
+{
+    for (const struct report_format *format = report_formats;
+         format->name != NULL; format++) {
+        if (strcmp(format->name, name) == 0) {
+            return format;
+        }
+    }
+    return NULL;
+}
+
+static int32_t write_stdout(const struct strbuf *text, struct error *err)
+{
+    size_t done = 0;
+
+    while (done < text->length) {
+        const ssize_t put =
+            write(STDOUT_FILENO, text->text + done, text->length - done);
+
+        if (put < 0 && errno != EINTR) {
+            return error_system(err, "writing a report to stdout");
+        }
+        done += put < 0 ? 0 : (size_t)put;
+    }
+    return NVBW_OK;
+}
+
+int32_t report_write(const struct report_format *format,
+    const struct report_input *input, const char *file, struct error *err)
+{
+    struct strbuf text;
+
+    strbuf_init(&text, REPORT_LIMIT);
+
+    int32_t status = format->write(input, &text, err);
+
+    if (status >= 0 && text.failed) {
+        status = error_set(err, NVBW_E_SYSTEM,
+            "the %s report is larger than %d bytes", format->name,
+            REPORT_LIMIT);
+    }
+    if (status >= 0) {
+        status = strcmp(file, "-") == 0
+                     ? write_stdout(&text, err)
+                     : file_write_atomic(file, text.text, text.length, err);
+    }
+    strbuf_free(&text);
+    return status;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* The writers behind report_formats, and the words that they share. */
+#ifndef NVBW_REPORT_FORMATS_H
+#define NVBW_REPORT_FORMATS_H
+
+#include "report.h"
+
+enum { REPORT_SCHEMA_VERSION = 1 };
+
+int32_t report_text(
+    const struct report_input *input, struct strbuf *out, struct error *err);
+int32_t report_json(
+    const struct report_input *input, struct strbuf *out, struct error *err);
+int32_t report_summary(
+    const struct report_input *input, struct strbuf *out, struct error *err);
+
+/* What an exit code says: "PASSED" and a sentence. */
+struct exit_words {
+    int32_t code;
+    const char *word, *text;
+};
+const struct exit_words *report_exit_words(int32_t code);
+
+#endif

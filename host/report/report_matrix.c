@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "report_matrix.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SHOWN_LIMIT = 32, CELL_WIDTH = 10, LABEL_WIDTH = 10 };
+
+/* ---- labels ---- */
+
+static void label_place(const struct facts *facts, const struct unit *unit,
+    const char *axis, uint32_t at, char out[LABEL_BYTES])
+{
+    if (strcmp(axis, "gpu") == 0 && at < unit->gpus_count &&
+        unit->gpus[at] < facts->gpus_count) {
+        snprintf(out, LABEL_BYTES, "GPU %d", facts->gpus[unit->gpus[at]].index);
+    } else if (strcmp(axis, "numa") == 0 && at < unit->nodes_count &&
+               unit->nodes[at] < facts->nodes_count) {
+        snprintf(
+            out, LABEL_BYTES, "node %d", facts->nodes[unit->nodes[at]].number);
+    } else {
+        snprintf(out, LABEL_BYTES, "%.40s %u", axis, at);
+    }
+}
+
+void report_label(const struct facts *facts, const struct unit *unit,
+    const struct unit_shape *shape, int is_col, uint32_t at,
+    char out[LABEL_BYTES])
+{
+    const char *const axis = is_col ? shape->col_axis : shape->row_axis;
+    const char *const *const labels =
+        (const char *const *)(is_col ? shape->col_labels : shape->row_labels);
+    const uint32_t count =
+        is_col ? shape->col_labels_count : shape->row_labels_count;
+    const struct unit_param *const param =
+        axis == NULL ? NULL : unit_param(unit, axis);
+
+    out[0] = '\0';
+    if (axis == NULL) {
+        return;
+    }
+    if (strcmp(axis, "gpu") == 0 || strcmp(axis, "numa") == 0) {
+        label_place(facts, unit, axis, at, out);
+    } else if (at < count && labels[at] != NULL) {
+        snprintf(out, LABEL_BYTES, "%s", labels[at]);
+    } else if (param != NULL && at < param->values_count) {
+        snprintf(out, LABEL_BYTES, "%s", param->values[at]);
+    } else {
+        label_place(facts, unit, axis, at, out);
+    }
+}
+
+void report_cell_label(const struct facts *facts, const struct unit *unit,
+    const struct verdict *verdict, char out[2 * LABEL_BYTES + 4])
+{
+    struct cell_place place = { 0 };
+    char row[LABEL_BYTES];
+    char col[LABEL_BYTES];
+
+    unit_cell_at(unit, verdict->cell, &place);
+    report_label(facts, unit, &unit->shapes[place.shape], 0, verdict->row, row);
+    report_label(facts, unit, &unit->shapes[place.shape], 1, verdict->col, col);
+    snprintf(out, 2 * LABEL_BYTES + 4, "%s%s%s", row,
+        row[0] != '\0' && col[0] != '\0' ? " > " : "", col);
+}
+
+/* ---- scales ---- */
+
+const struct report_scale *report_scale_of(uint32_t unit)
+{
+    static const struct report_scale scales[] = {
+        { NVBW_UNIT_BYTES_PER_SECOND, "GB/s", 1e9, 2 },
+        { NVBW_UNIT_NANOSECONDS, "ns", 1.0, 1 },
+        { NVBW_UNIT_BYTES, "bytes", 1.0, 0 },
+        { NVBW_UNIT_RATIO, "%", 0.01, 2 },
+        { NVBW_UNIT_COUNT, "count", 1.0, 0 },
+        { NVBW_UNIT_NONE, "", 1.0, 3 },
+    };
+    const struct report_scale *scale = scales;
+
+    while (scale->unit != unit && scale->unit != NVBW_UNIT_NONE) {
+        scale++;
+    }
+    return scale;
+}
+
+/* ---- the matrix ---- */
+
+static const char *mark_of(uint32_t state)
+{
+    return state == STATE_FAIL      ? "!"
+           : state == STATE_INVALID ? "?"
+           : state == STATE_WARN    ? "~"
+                                    : " ";
+}
+
+static void add_cell(const struct report_scale *scale,
+    const struct verdict *verdict, struct strbuf *out)
+{
+    if (verdict == NULL) {
+        strbuf_format(out, "%*s ", CELL_WIDTH - 1, "");
+    } else if (isnan(verdict->figure)) {
+        strbuf_format(
+            out, "%*s ", CELL_WIDTH - 1, name_of(state_names, verdict->state));
+    } else {
+        strbuf_format(out, "%*.*f%s", CELL_WIDTH - 1, scale->decimals,
+            verdict->figure / scale->divisor, mark_of(verdict->state));
+    }
+}
+
+/* The verdict at a place; NULL on a diagonal. */
+static const struct verdict *at(
+    const struct report_shape *of, uint32_t row, uint32_t col)
+{
+    uint32_t number = row * of->shape->cols + col;
+
+    if (of->shape->pairs) {
+        const uint32_t diagonals = row + (col > row ? 1 : 0);
+
+        if (row == col) {
+            return NULL;
+        }
+        number -= diagonals < of->shape->cols ? diagonals : of->shape->cols;
+    }
+    return number < of->count ? &of->list[number] : NULL;
+}
+
+/* Blanks at the end of a line are of no use in a file. */
+static void end_line(struct strbuf *out)
+{
+    while (out->length > 0 && out->text[out->length - 1] == ' ') {
+        out->text[--out->length] = '\0';
+    }
+    strbuf_add(out, "\n");
+}
+
+/* A matrix of one column reads better as a row. */
+struct orientation {
+    uint32_t rows, cols;
+    int is_turned;
+};
+
+static void add_block(const struct report_input *input,
+    const struct report_shape *of, const struct orientation *as, uint32_t first,
+    uint32_t end, struct strbuf *out)
+{
+    const struct facts *const facts = &input->evidence->facts;
+    const struct report_scale *const scale = report_scale_of(of->shape->unit);
+    char label[LABEL_BYTES];
+
+    strbuf_format(out, "  %-*s", LABEL_WIDTH, "");
+    for (uint32_t col = first; col < end; col++) {
+        report_label(facts, of->unit, of->shape, !as->is_turned, col, label);
+        strbuf_format(out, "%*.*s ", CELL_WIDTH - 1, CELL_WIDTH - 1, label);
+    }
+    end_line(out);
+    for (uint32_t row = 0; row < as->rows; row++) {
+        report_label(facts, of->unit, of->shape, as->is_turned, row, label);
+        strbuf_format(out, "  %-*.*s", LABEL_WIDTH, LABEL_WIDTH, label);
+        for (uint32_t col = first; col < end; col++) {
+            add_cell(scale, as->is_turned ? at(of, col, row) : at(of, row, col),
+                out);
+        }
+        end_line(out);
+    }
+}
+
+void report_matrix_add(const struct report_input *input,
+    const struct report_shape *of, struct strbuf *out)
+{
+    const int is_turned = of->shape->cols == 1 && of->shape->rows > 1;
+    const struct orientation as = {
+        .rows = is_turned ? of->shape->cols : of->shape->rows,
+        .cols = is_turned ? of->shape->rows : of->shape->cols,
+        .is_turned = is_turned,
+    };
+    const uint32_t columns = input->columns < 40 ? 80 : input->columns;
+    const uint32_t fit = (columns - LABEL_WIDTH - 2) / CELL_WIDTH;
+
+    if (as.rows > SHOWN_LIMIT || as.cols > SHOWN_LIMIT) {
+        strbuf_format(out, "  %u x %u cells\n", as.rows, as.cols);
+        return;
+    }
+    for (uint32_t first = 0; first < as.cols; first += fit) {
+        const uint32_t end = first + fit < as.cols ? first + fit : as.cols;
+
+        add_block(input, of, &as, first, end, out);
+    }
+}

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "report_formats.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "quantity.h"
+#include "report_matrix.h"
+
+enum { LISTED_LIMIT = 8, TITLE_LIMIT = 1 << 16 };
+
+struct text_report {
+    const struct report_input *input;
+    const struct facts *facts;
+    uint32_t columns;
+    struct strbuf *out;
+};
+
+/* Adds text broken at blanks, each line after `indent` blanks; the first line
+ * goes on where the buffer's line stands, at column `at`. */
+static void add_wrapped(
+    struct text_report *report, uint32_t at, uint32_t indent, const char *text)
+{
+    while (*text != '\0') {
+        const size_t blanks = strspn(text, " \n");
+        const size_t word = strcspn(text + blanks, " \n");
+
+        if (at + blanks + word > report->columns && at > indent) {
+            strbuf_add(report->out, "\n");
+            strbuf_add_repeat(report->out, ' ', indent);
+            at = indent;
+        } else if (at > indent || blanks == 0) {
+            strbuf_add_repeat(report->out, ' ', blanks > 0 ? 1 : 0);
+            at += blanks > 0 ? 1 : 0;
+        }
+        strbuf_add_n(report->out, text + blanks, word);
+        at += (uint32_t)word;
+        text += blanks + word;
+    }
+    strbuf_add(report->out, "\n");
+}
+
+static void add_line(
+    struct text_report *report, uint32_t indent, const char *text)
+{
+    strbuf_add_repeat(report->out, ' ', indent);
+    add_wrapped(report, indent, indent + 2, text);
+}
+
+static void add_line_format(struct text_report *report, uint32_t indent,
+    const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static void add_line_format(
+    struct text_report *report, uint32_t indent, const char *format, ...)
+{
+    char text[2048];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    add_line(report, indent, text);
+}
+
+static const char *or_text(const char *text, const char *other)
+{
+    return text != NULL ? text : other;
+}
+
+/* ---- head ---- */
+
+static void add_banner(struct text_report *report)
+{
+    if (report->facts->simulated) {
+        add_line_format(report, 0,
+            "*** SIMULATED DRIVER (profile %s): no figure here was measured "
+            "on hardware ***",
+            or_text(report->facts->profile, "unknown"));
+    }
+}
+
+static void add_machine(struct text_report *report)
+{
+    const struct facts *const facts = report->facts;
+
+    for (uint32_t i = 0; i < facts->gpus_count; i++) {
+        uint32_t like = 1;
+
+        while (i + like < facts->gpus_count &&
+               strcmp(or_text(facts->gpus[i].name, "?"),
+                   or_text(facts->gpus[i + like].name, "?")) == 0) {
+            like++;
+        }
+        add_line_format(report, 0, "%u x %s", like,
+            or_text(facts->gpus[i].name, "unknown GPU"));
+        i += like - 1;
+    }
+    if (facts->gpus_count == 0) {
+        add_line(report, 0, "no GPU");
+    }
+    if (facts->driver_version != NULL) {
+        add_line_format(report, 0, "driver %s, CUDA %u.%u",
+            facts->driver_version, facts->cuda_version / 1000,
+            facts->cuda_version % 1000 / 10);
+    }
+}
+
+static void add_head(struct text_report *report)
+{
+    const struct evidence *const evidence = report->input->evidence;
+
+    add_banner(report);
+    add_line_format(report, 0, "nvbw-host %s: plan \"%s\" on %s, %s",
+        or_text(evidence->header.build, "?"),
+        or_text(evidence->plan.name, "unnamed"),
+        or_text(report->facts->host, "unknown host"),
+        or_text(evidence->header.started, "unknown time"));
+    add_machine(report);
+    if (evidence->header.untrusted) {
+        add_line(report, 0,
+            "plugins were loaded without the trust check (--trust-plugins)");
+    }
+    if (evidence->header.wrapped) {
+        add_line(report, 0,
+            "workers ran under another program (--wrap): figures may be low");
+    }
+}
+
+/* ---- one metric ---- */
+
+static const struct verdict *worst_of(const struct report_shape *of)
+{
+    const int is_lower = of->shape->better == NVBW_LOWER;
+    const struct verdict *worst = NULL;
+
+    for (uint32_t i = 0; i < of->count; i++) {
+        const struct verdict *const verdict = &of->list[i];
+        const double gain = isnan(verdict->margin) ? 0.0 : verdict->margin;
+        const double than =
+            worst == NULL || isnan(worst->margin) ? 0.0 : worst->margin;
+        const int is_worse =
+            worst == NULL || gain < than ||
+            (gain == than && (is_lower ? verdict->figure > worst->figure
+                                       : verdict->figure < worst->figure));
+
+        if (!isnan(verdict->figure) && is_worse) {
+            worst = verdict;
+        }
+    }
+    return worst;
+}
+
+static void add_utilisation(
+    struct text_report *report, const struct report_shape *of)
+{
+    double low = INFINITY;
+    double high = -INFINITY;
+    const char *formula = NULL;
+
+    for (uint32_t i = 0; i < of->count; i++) {
+        if (!isnan(of->list[i].utilisation)) {
+            low = fmin(low, of->list[i].utilisation);
+            high = fmax(high, of->list[i].utilisation);
+            formula = of->list[i].theoretical_formula;
+        }
+    }
+    if (formula == NULL) {
+        return;
+    }
+    if (high - low < 0.005) {
+        add_line_format(
+            report, 2, "utilisation %.0f %% of %s", high * 100.0, formula);
+    } else {
+        add_line_format(report, 2, "utilisation %.0f to %.0f %% of %s",
+            low * 100.0, high * 100.0, formula);
+    }
+}
+
+static void add_limit(struct text_report *report, const struct report_shape *of)
+{
+    const struct verdict *const worst = worst_of(of);
+    char limit[32];
+    char figure[32];
+    char label[2 * LABEL_BYTES + 4];
+
+    if (worst == NULL) {
+        return;
+    }
+    quantity_format(worst->figure, of->shape->unit, figure, sizeof figure);
+    report_cell_label(report->facts, of->unit, worst, label);
+    if (isnan(worst->limit)) {
+        if (of->count > 1) {
+            add_line_format(
+                report, 2, "no limit; worst %s at %s", figure, label);
+        } else {
+            add_line(report, 2, "no limit");
+        }
+        return;
+    }
+    quantity_format(worst->limit, of->shape->unit, limit, sizeof limit);
+    add_line_format(report, 2, "%s %s (%s, %s:%u); worst %s%s%s, %+.1f %%",
+        worst->limit_is_max ? "at most" : "at least", limit, worst->limit_text,
+        or_text(worst->limit_origin.file, "default"), worst->limit_origin.line,
+        figure, label[0] == '\0' ? "" : " at ", label, worst->margin * 100.0);
+}
+
+/* Minimum, median and maximum: for matrices of more than one cell. */
+static void add_summary_of(
+    struct text_report *report, const struct report_shape *of)
+{
+    const struct report_scale *const scale = report_scale_of(of->shape->unit);
+    struct arena arena;
+    double *figures = NULL;
+    uint32_t count = 0;
+    struct stats stats;
+
+    arena_init(&arena, SIZE_MAX);
+    figures = arena_alloc(&arena, of->count, sizeof *figures);
+    for (uint32_t i = 0; figures != NULL && i < of->count; i++) {
+        if (!isnan(of->list[i].figure)) {
+            figures[count++] = of->list[i].figure / scale->divisor;
+        }
+    }
+    stats_of(figures, count, &stats);
+    if (count > 2) {
+        add_line_format(report, 2,
+            "minimum %.*f, median %.*f, maximum %.*f over %u cells",
+            scale->decimals, stats.min, scale->decimals, stats.median,
+            scale->decimals, stats.max, count);
+    }
+    arena_clear(&arena);
+}
+
+static int has_figure(const struct report_shape *of)
+{
+    for (uint32_t i = 0; i < of->count; i++) {
+        if (!isnan(of->list[i].figure)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void add_shape(struct text_report *report, const struct report_shape *of)
+{
+    if (!has_figure(of)) {
+        return;
+    }
+    strbuf_format(report->out, "  %s (%s)\n", of->shape->metric,
+        report_scale_of(of->shape->unit)->word);
+    report_matrix_add(report->input, of, report->out);
+    add_summary_of(report, of);
+    add_utilisation(report, of);
+    add_limit(report, of);
+}
+
+/* ---- what needs words ---- */
+
+static int is_silent(const struct verdict *verdict)
+{
+    return verdict->state == STATE_PASS ||
+           (verdict->state == STATE_UNCHECKED && verdict->exit_code == 0);
+}
+
+static int is_same(const char *one, const char *other)
+{
+    return strcmp(or_text(one, ""), or_text(other, "")) == 0;
+}
+
+static int is_alike(const struct verdict *one, const struct verdict *other)
+{
+    return one->state == other->state && is_same(one->reason, other->reason) &&
+           is_same(one->message, other->message);
+}
+
+static void add_group(struct text_report *report, const struct unit *unit,
+    const struct verdict *first, uint32_t count)
+{
+    char label[2 * LABEL_BYTES + 4];
+    char where[3 * LABEL_BYTES];
+
+    report_cell_label(report->facts, unit, first, label);
+    if (count == unit_cell_count(unit) && count > 1) {
+        snprintf(where, sizeof where, "all %u cells", count);
+    } else if (count > 1) {
+        snprintf(where, sizeof where, "%u cells from %s on", count, label);
+    } else {
+        snprintf(where, sizeof where, "%.32s%s%s", first->metric,
+            label[0] == '\0' ? "" : " ", label);
+    }
+    add_line_format(report, 2, "%s%s%s%s, %s: %s",
+        name_of(state_names, first->state), first->reason == NULL ? "" : " (",
+        or_text(first->reason, ""), first->reason == NULL ? "" : ")", where,
+        or_text(first->message, "no message"));
+}
+
+/* Cells with the same word on them share a line; a long list is folded. */
+static void add_words(struct text_report *report, const struct unit *unit,
+    const struct verdict *list, uint32_t count)
+{
+    uint32_t groups = 0;
+    uint32_t folded = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t like = 0;
+        uint32_t before = 0;
+
+        if (is_silent(&list[i])) {
+            continue;
+        }
+        while (before < i && !is_alike(&list[before], &list[i])) {
+            before++;
+        }
+        if (before < i) {
+            continue;
+        }
+        if (groups++ >= LISTED_LIMIT) {
+            folded++;
+            continue;
+        }
+        for (uint32_t k = i; k < count; k++) {
+            like += (uint32_t)is_alike(&list[k], &list[i]);
+        }
+        add_group(report, unit, &list[i], like);
+    }
+    if (folded > 0) {
+        add_line_format(report, 2,
+            "... and %u more; the json report has all of them", folded);
+    }
+}
+
+/* ---- units ---- */
+
+static void add_title(struct text_report *report, const struct unit *unit)
+{
+    struct arena arena;
+
+    arena_init(&arena, TITLE_LIMIT);
+
+    const char *const title = unit_title(unit, &arena);
+
+    strbuf_format(report->out, "\n%s", title == NULL ? "?" : title);
+    if (unit->round > 0) {
+        strbuf_format(report->out, ", round %u", unit->round + 1);
+    }
+    strbuf_add(report->out, "\n");
+    arena_clear(&arena);
+}
+
+static void add_unit(struct text_report *report, const struct unit *unit,
+    const struct verdict *list, uint32_t count)
+{
+    uint32_t done = 0;
+
+    add_title(report, unit);
+    for (uint32_t i = 0; i < unit->shapes_count && done < count; i++) {
+        struct report_shape of = { unit, &unit->shapes[i], list + done, 0 };
+
+        while (done < count && list[done].metric == unit->shapes[i].metric) {
+            of.count++;
+            done++;
+        }
+        add_shape(report, &of);
+    }
+    add_words(report, unit, list, count);
+}
+
+static void add_units(struct text_report *report)
+{
+    const struct verdicts *const verdicts = report->input->verdicts;
+    const struct evidence *const evidence = report->input->evidence;
+    uint32_t done = 0;
+
+    while (done < verdicts->count) {
+        const uint32_t unit = verdicts->list[done].unit;
+        uint32_t count = 0;
+
+        while (done + count < verdicts->count &&
+               verdicts->list[done + count].unit == unit) {
+            count++;
+        }
+        add_unit(report, &evidence->units[unit], verdicts->list + done, count);
+        done += count;
+    }
+}
+
+/* ---- foot ---- */
+
+static void add_findings(struct text_report *report)
+{
+    const struct verdicts *const verdicts = report->input->verdicts;
+
+    if (verdicts->findings_count > 0) {
+        strbuf_add(report->out, "\nFindings\n");
+    }
+    for (uint32_t i = 0; i < verdicts->findings_count; i++) {
+        const struct finding *const finding = &verdicts->findings[i];
+
+        add_line_format(report, 2, "%s%s", finding->what,
+            finding->accepted ? " (accepted)" : "");
+        add_line_format(report, 4, "-> %s", or_text(finding->action, ""));
+    }
+    for (uint32_t i = 0; i < verdicts->unmatched_limits_count; i++) {
+        if (i == 0) {
+            strbuf_add(report->out, "\nLimits that matched no cell\n");
+        }
+        add_line(report, 2, verdicts->unmatched_limits[i]);
+    }
+}
+
+static void add_counts(struct text_report *report)
+{
+    static const uint32_t order[] = { STATE_PASS, STATE_WARN, STATE_FAIL,
+        STATE_MISMATCH, STATE_UNCHECKED, STATE_SKIP, STATE_INVALID, STATE_ERROR,
+        STATE_CRASH, STATE_TIMEOUT, STATE_CANCELLED, STATE_NOT_RUN,
+        STATE_BLOCKED };
+    const struct verdicts *const verdicts = report->input->verdicts;
+    char text[1024];
+    size_t used = (size_t)snprintf(
+        text, sizeof text, "%u cells planned =", verdicts->count);
+
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s %u %s",
+            i == 0 ? "" : " +", verdicts->by_state[order[i]],
+            name_of(state_names, order[i]));
+    }
+    strbuf_add(report->out, "\n");
+    add_line(report, 0, text);
+}
+
+static void add_foot(struct text_report *report)
+{
+    const struct verdicts *const verdicts = report->input->verdicts;
+    const struct exit_words *const words =
+        report_exit_words(verdicts->exit_code);
+
+    add_findings(report);
+    add_counts(report);
+    if (report->input->evidence->ended &&
+        report->input->evidence->end.interrupted) {
+        add_line(report, 0, "The run was interrupted.");
+    }
+    add_banner(report);
+    add_line_format(report, 0, "%s: %s, exit %d", words->word, words->text,
+        verdicts->exit_code);
+    if (report->input->run_dir != NULL) {
+        strbuf_format(
+            report->out, "Run directory: %s\n", report->input->run_dir);
+    }
+}
+
+int32_t report_text(
+    const struct report_input *input, struct strbuf *out, struct error *err)
+{
+    struct text_report report = { .input = input,
+        .facts = &input->evidence->facts,
+        .columns = input->columns < 40 ? 80 : input->columns,
+        .out = out };
+
+    (void)err;
+    add_head(&report);
+    add_units(&report);
+    add_foot(&report);
+    return NVBW_OK;
+}

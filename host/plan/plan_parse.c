@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "limit.h"
 #include "nearest.h"
+#include "plan_value.h"
 
 /* What all readers share. */
 struct reader {
@@ -27,8 +29,10 @@ typedef void read_fn(struct reader *reader, const config_setting_t *setting,
 struct member {
     const char *name;
     read_fn *read;
-    size_t offset;       /* of the member */
-    size_t count_offset; /* of its count, or of its has_ flag */
+    size_t offset;        /* of the member */
+    size_t count_offset;  /* of its count, or of its has_ flag */
+    plan_value_fn *check; /* of each text; NULL: what is right depends on the
+                             plugins */
 };
 
 #define AT(type, object, offset_)                                              \
@@ -113,6 +117,17 @@ static void refuse_kind(
         "\"%s\" must be %s", config_setting_name(setting), wanted);
 }
 
+static void check_text(struct reader *reader, const config_setting_t *setting,
+    const struct member *member, const char *text)
+{
+    struct error why;
+
+    if (member->check != NULL && member->check(text, &why) < 0) {
+        problem_add(reader->problems, origin_of(reader, setting), 0,
+            "\"%s\": %s", config_setting_name(setting), why.text);
+    }
+}
+
 static void read_text(struct reader *reader, const config_setting_t *setting,
     const struct member *member, void *object)
 {
@@ -122,6 +137,7 @@ static void read_text(struct reader *reader, const config_setting_t *setting,
         refuse_kind(reader, setting, "a text, not a group or a list");
         return;
     }
+    check_text(reader, setting, member, text);
     *AT(const char *, object, member->offset) = text;
 }
 
@@ -211,7 +227,11 @@ static void read_joined(struct reader *reader, const config_setting_t *setting,
     for (uint32_t i = 1; joined != NULL && i < count; i++) {
         joined = arena_format(reader->arena, "%s,%s", joined, list[i]);
     }
-    reader->without_memory |= joined == NULL;
+    if (joined == NULL) {
+        reader->without_memory = 1;
+        return;
+    }
+    check_text(reader, setting, member, joined);
     *AT(const char *, object, member->offset) = joined;
 }
 
@@ -235,6 +255,9 @@ static void read_value(struct reader *reader, const config_setting_t *setting,
         refuse_kind(reader, setting, "more than an empty list");
         return;
     }
+    for (uint32_t i = 0; i < value.texts_count; i++) {
+        check_text(reader, setting, member, value.texts[i]);
+    }
 
     struct plan_value **const list =
         AT(struct plan_value *, object, member->offset);
@@ -245,6 +268,16 @@ static void read_value(struct reader *reader, const config_setting_t *setting,
         *list = grown;
         grown[*AT(uint32_t, object, member->count_offset) - 1] = value;
     }
+}
+
+static void read_single(struct reader *reader, const config_setting_t *setting,
+    const struct member *member, void *object)
+{
+    if (config_setting_is_aggregate(setting)) {
+        refuse_kind(reader, setting, "one value, not a group or a list");
+        return;
+    }
+    read_value(reader, setting, member, object);
 }
 
 /* ---- Groups ------------------------------------------------------------- */
@@ -322,6 +355,17 @@ static void read_values(struct reader *reader, const config_setting_t *setting,
     read_group(reader, setting, no_members, &each, "", object);
 }
 
+/* A group whose keys are known. */
+static void read_keys(struct reader *reader, const config_setting_t *setting,
+    const struct member *members, const char *where, void *object)
+{
+    if (!config_setting_is_group(setting)) {
+        refuse_kind(reader, setting, "a group, { name = value; }");
+        return;
+    }
+    read_group(reader, setting, members, NULL, where, object);
+}
+
 /* Calls read for each group of a list of groups. */
 static void each_group(struct reader *reader, const config_setting_t *setting,
     const struct member *member, void *object, read_fn *read)
@@ -345,20 +389,20 @@ static void each_group(struct reader *reader, const config_setting_t *setting,
 
 /* ---- Limits ------------------------------------------------------------- */
 
-#define LIMIT_MEMBER(member_, read_)                                           \
+#define LIMIT_MEMBER(member_, read_, check_)                                   \
     {                                                                          \
         .name = #member_, .read = (read_),                                     \
-        .offset = offsetof(struct plan_limit, member_)                         \
+        .offset = offsetof(struct plan_limit, member_), .check = (check_)      \
     }
 static const struct member limit_members[] = {
-    LIMIT_MEMBER(match, read_text),
-    LIMIT_MEMBER(min, read_text),
-    LIMIT_MEMBER(max, read_text),
-    LIMIT_MEMBER(warn, read_text),
-    LIMIT_MEMBER(devices, read_joined),
-    LIMIT_MEMBER(pair, read_text),
-    LIMIT_MEMBER(direction, read_text),
-    LIMIT_MEMBER(size, read_text),
+    LIMIT_MEMBER(match, read_text, plan_value_text),
+    LIMIT_MEMBER(min, read_text, plan_value_limit),
+    LIMIT_MEMBER(max, read_text, plan_value_limit),
+    LIMIT_MEMBER(warn, read_text, plan_value_limit),
+    LIMIT_MEMBER(devices, read_joined, limit_check_devices),
+    LIMIT_MEMBER(pair, read_text, limit_check_pair),
+    LIMIT_MEMBER(direction, read_text, plan_value_direction),
+    LIMIT_MEMBER(size, read_text, limit_check_size),
     { .name = NULL },
 };
 
@@ -369,6 +413,11 @@ static void read_limit(struct reader *reader, const config_setting_t *group,
         .origin = origin_of(reader, group) };
 
     read_group(reader, group, limit_members, NULL, "a limit", &limit);
+    if (limit.match == NULL || (limit.min == NULL && limit.max == NULL)) {
+        problem_add(reader->problems, limit.origin, 0,
+            "a limit needs \"match\" and one of \"min\" and \"max\"");
+        return;
+    }
 
     struct plan_limit **const list =
         AT(struct plan_limit *, object, member->offset);
@@ -389,10 +438,11 @@ static void read_limits(struct reader *reader, const config_setting_t *setting,
 
 /* ---- Suites ------------------------------------------------------------- */
 
-#define SUITE(member_, read_)                                                  \
+#define SUITE(member_, check_)                                                 \
     {                                                                          \
-        .name = #member_, .read = (read_),                                     \
-        .offset = offsetof(struct suite_layer, suite.member_)                  \
+        .name = #member_, .read = read_text,                                   \
+        .offset = offsetof(struct suite_layer, suite.member_),                 \
+        .check = (check_)                                                      \
     }
 #define SUITE_LIST(member_, read_)                                             \
     {                                                                          \
@@ -400,10 +450,11 @@ static void read_limits(struct reader *reader, const config_setting_t *setting,
         .offset = offsetof(struct suite_layer, suite.member_),                 \
         .count_offset = offsetof(struct suite_layer, suite.member_##_count)    \
     }
-#define SUITE_SETTING(member_)                                                 \
+#define SUITE_SETTING(member_, check_)                                         \
     {                                                                          \
         .name = #member_, .read = read_text,                                   \
-        .offset = offsetof(struct suite_layer, suite.settings.member_)         \
+        .offset = offsetof(struct suite_layer, suite.settings.member_),        \
+        .check = (check_)                                                      \
     }
 
 /* tests = [] says none; an absent key says nothing. */
@@ -421,10 +472,10 @@ static void read_suite_texts(struct reader *reader,
 }
 
 static const struct member suite_members[] = {
-    SUITE(plugin, read_text),
-    SUITE(id, read_text),
-    SUITE(file, read_text),
-    SUITE(sha256, read_text),
+    SUITE(plugin, plan_value_text),
+    SUITE(id, plan_value_text),
+    SUITE(file, plan_value_text),
+    SUITE(sha256, plan_value_sha256),
     {
         .name = "enabled",
         .read = read_flag,
@@ -435,11 +486,11 @@ static const struct member suite_members[] = {
     SUITE_LIST(tags, read_suite_texts),
     SUITE_LIST(params, read_values),
     SUITE_LIST(limits, read_limits),
-    SUITE_SETTING(required),
-    SUITE_SETTING(confirm),
-    SUITE_SETTING(pass),
-    SUITE_SETTING(warn),
-    SUITE_SETTING(isolate),
+    SUITE_SETTING(required, plan_value_required),
+    SUITE_SETTING(confirm, plan_value_confirm),
+    SUITE_SETTING(pass, plan_value_pass),
+    SUITE_SETTING(warn, plan_value_limit),
+    SUITE_SETTING(isolate, plan_value_isolate),
     { .name = NULL },
 };
 
@@ -498,16 +549,16 @@ static void read_suites(struct reader *reader, const config_setting_t *setting,
 
 /* ---- Accepted defects and reports --------------------------------------- */
 
-#define ACCEPT(member_)                                                        \
+#define ACCEPT(member_, check_)                                                \
     {                                                                          \
         .name = #member_, .read = read_text,                                   \
-        .offset = offsetof(struct plan_accept, member_)                        \
+        .offset = offsetof(struct plan_accept, member_), .check = (check_)     \
     }
 static const struct member accept_members[] = {
-    ACCEPT(device),
-    ACCEPT(cause),
-    ACCEPT(until),
-    ACCEPT(why),
+    ACCEPT(device, plan_value_text),
+    ACCEPT(cause, plan_value_text),
+    ACCEPT(until, plan_value_date),
+    ACCEPT(why, plan_value_text),
     { .name = NULL },
 };
 
@@ -578,17 +629,17 @@ static void read_reports(struct reader *reader, const config_setting_t *setting,
 
 /* ---- The whole ---------------------------------------------------------- */
 
-#define DEFAULTS(member_)                                                      \
+#define DEFAULTS(member_, check_)                                              \
     {                                                                          \
         .name = #member_, .read = read_text,                                   \
-        .offset = offsetof(struct plan, defaults.member_)                      \
+        .offset = offsetof(struct plan, defaults.member_), .check = (check_)   \
     }
 static const struct member defaults_members[] = {
-    DEFAULTS(required),
-    DEFAULTS(confirm),
-    DEFAULTS(pass),
-    DEFAULTS(warn),
-    DEFAULTS(isolate),
+    DEFAULTS(required, plan_value_required),
+    DEFAULTS(confirm, plan_value_confirm),
+    DEFAULTS(pass, plan_value_pass),
+    DEFAULTS(warn, plan_value_limit),
+    DEFAULTS(isolate, plan_value_isolate),
     { .name = NULL },
 };
 
@@ -609,34 +660,71 @@ static void read_defaults(struct reader *reader,
     read_group(reader, setting, defaults_members, &param, "defaults", object);
 }
 
-#define PLAN_LIST(name_, member_, read_)                                       \
+#define PLAN_LIST(name_, member_, read_, check_)                               \
     {                                                                          \
         .name = (name_), .read = (read_),                                      \
         .offset = offsetof(struct plan, member_),                              \
-        .count_offset = offsetof(struct plan, member_##_count)                 \
+        .count_offset = offsetof(struct plan, member_##_count),                \
+        .check = (check_)                                                      \
     }
-#define OPTION(name_) PLAN_LIST(name_, options, read_value)
+#define OPTION(name_, check_) PLAN_LIST(name_, options, read_single, check_)
+#define EXPECT(name_, check_) PLAN_LIST(name_, expect, read_single, check_)
+
+static const struct member expect_members[] = {
+    EXPECT("gpus", plan_value_count),
+    EXPECT("model", plan_value_text),
+    EXPECT("nvlink", plan_value_flag),
+    EXPECT("nvlinks", plan_value_count),
+    EXPECT("pcie_generation", plan_value_count),
+    EXPECT("pcie_width", plan_value_count),
+    EXPECT("nodes", plan_value_count),
+    EXPECT("driver", plan_value_text),
+    EXPECT("idle", plan_value_flag),
+    { .name = NULL },
+};
+
+static const struct member telemetry_members[] = {
+    PLAN_LIST("poll", telemetry, read_single, plan_value_duration),
+    PLAN_LIST("settle", telemetry, read_single, plan_value_duration),
+    PLAN_LIST("ignore", telemetry, read_value, plan_value_text),
+    PLAN_LIST("throttled", telemetry, read_single, plan_value_ratio),
+    { .name = NULL },
+};
+
+static void read_expect(struct reader *reader, const config_setting_t *setting,
+    const struct member *member, void *object)
+{
+    (void)member;
+    read_keys(reader, setting, expect_members, "expect", object);
+}
+
+static void read_telemetry(struct reader *reader,
+    const config_setting_t *setting, const struct member *member, void *object)
+{
+    (void)member;
+    read_keys(reader, setting, telemetry_members, "telemetry", object);
+}
 
 static const struct member plan_members[] = {
     { .name = "name",
         .read = read_text,
         .offset = offsetof(struct plan, name) },
-    PLAN_LIST("expect", expect, read_values),
+    { .name = "expect", .read = read_expect },
     { .name = "defaults", .read = read_defaults },
-    PLAN_LIST("limits", limits, read_limits),
+    PLAN_LIST("limits", limits, read_limits, NULL),
     { .name = "suites", .read = read_suites },
     { .name = "accept", .read = read_accepts },
     { .name = "reports", .read = read_reports },
-    PLAN_LIST("telemetry", telemetry, read_values),
-    OPTION("plugin_path"),
-    OPTION("isolate"),
-    OPTION("mpi"),
-    OPTION("allow_multicast"),
-    OPTION("repeat"),
-    OPTION("duration"),
-    OPTION("cooldown"),
-    OPTION("budget"),
-    OPTION("baseline"),
+    { .name = "telemetry", .read = read_telemetry },
+    PLAN_LIST("plugin_path", options, read_value, plan_value_text),
+    OPTION("isolate", plan_value_isolate),
+    OPTION("mpi", plan_value_flag),
+    OPTION("allow_multicast", plan_value_flag),
+    OPTION("repeat", plan_value_rounds),
+    OPTION("duration", plan_value_duration),
+    OPTION("cooldown", plan_value_duration),
+    OPTION("budget", plan_value_duration),
+    OPTION("baseline", plan_value_text),
     { .name = NULL },
 };
 

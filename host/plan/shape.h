@@ -10,8 +10,8 @@
 #include "wire.h"
 
 enum {
-    SHAPE_AXIS_LIMIT = 65536,  /* entries of one axis */
-    SHAPE_SPAN_LIMIT = 1 << 20 /* cells of one metric */
+    SHAPE_AXIS_LIMIT = 1 << 20, /* entries of one axis */
+    SHAPE_SPAN_LIMIT = 1 << 20  /* cells of one metric */
 };
 
 /* Fills unit->shapes and open_axes. The unit's params, gpus, nodes and state

@@ -243,8 +243,8 @@ static void test_bad_texts(void **state)
         { "suites = ( { plugin = \"x\"; buffer_size = \"1 MiB\"; } );\n",
             "a.cfg:1: parameter \"buffer_size\" stands beside \"plugin\", "
             "write params = { buffer_size = ...; }" },
-        { "budget = [];\n",
-            "a.cfg:1: \"budget\" must be more than an empty list" },
+        { "plugin_path = [];\n",
+            "a.cfg:1: \"plugin_path\" must be more than an empty list" },
         { "reports = ( { format = \"json\"; } );\n",
             "a.cfg:1: a report needs \"format\" and \"file\"" },
         { "limits = ( { match = \"*\"; mim = \"1 GB/s\"; } );\n",

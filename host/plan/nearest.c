@@ -65,8 +65,8 @@ void nearest_offer(struct nearest *nearest, const char *candidate)
     const uint32_t distance = nearest_distance(nearest->name, candidate);
     const size_t length = strlen(candidate);
 
-    /* A third of the letters wrong is another word, not a slip. */
-    if (distance <= length / 3 + (length < 6) && distance < length &&
+    /* More than a third of the letters wrong is another word, not a slip. */
+    if (distance <= length / 3 + 1 && distance < length &&
         distance < nearest->distance) {
         nearest->distance = distance;
         nearest->best = candidate;

@@ -143,8 +143,9 @@ int32_t plan_load(const struct plan_request *request, struct arena *arena,
     struct plan *out_plan, struct problems *problems, struct error *err);
 
 /* Checks every name and value against what the plugins offer; adds one
- * problem per mistake, with the nearest name where a name is unknown.
- * (plan_check.c) */
+ * problem per mistake, with the nearest name where a name is unknown. Works
+ * on what plan_load could read even where that found errors, so that all of
+ * them are told at once. (plan_check.c) */
 void plan_check(const struct plan *plan, const struct plugin_schema *plugins,
     uint32_t plugins_count, struct problems *problems);
 

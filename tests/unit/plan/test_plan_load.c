@@ -247,7 +247,7 @@ static void test_bad_texts(void **state)
             "a.cfg:1: \"plugin_path\" must be more than an empty list" },
         { "reports = ( { format = \"json\"; } );\n",
             "a.cfg:1: a report needs \"format\" and \"file\"" },
-        { "limits = ( { match = \"*\"; mim = \"1 GB/s\"; } );\n",
+        { "limits = ( { match = \"*\"; min = \"1 GB/s\"; mim = 1; } );\n",
             "a.cfg:1: unknown key \"mim\" in a limit, did you mean \"min\"" },
     };
 

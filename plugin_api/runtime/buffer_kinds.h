@@ -6,7 +6,11 @@
 
 #include "buffer.h"
 
-extern const struct buffer_kind buffer_huge_page; /* buffer_huge.c */
-extern const struct buffer_kind buffer_pageable;  /* buffer_pageable.c */
+extern const struct buffer_kind buffer_device;         /* buffer_device.c */
+extern const struct buffer_kind buffer_huge_page;      /* buffer_huge.c */
+extern const struct buffer_kind buffer_managed;        /* buffer_driver.c */
+extern const struct buffer_kind buffer_pageable;       /* buffer_pageable.c */
+extern const struct buffer_kind buffer_pinned;         /* buffer_pinned.c */
+extern const struct buffer_kind buffer_write_combined; /* buffer_driver.c */
 
 #endif

@@ -12,9 +12,10 @@ enum { SYSFS_TEXT_BYTES = 64 * 1024, SYSFS_PATH_BYTES = 512 };
  * is empty. */
 char *sysfs_text(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The same into a buffer; 1 or 0. */
-int sysfs_read(char *out, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* The same into a buffer; 1 or 0. (Linked under another name, since the
+ * archive of libnuma has a function of this one.) */
+int sysfs_read(char *out, size_t size, const char *format, ...) __asm__(
+    "nvbw_sysfs_read") __attribute__((format(printf, 3, 4)));
 /* A decimal or 0x number at the start of a file; 1 or 0. */
 int sysfs_number(int64_t *out_value, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

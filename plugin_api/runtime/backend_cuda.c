@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* Samples on GPUs: queue, open the gate, watch, read the clocks. */
+#include <math.h>
+
+#include "clock.h"
+#include "cuda_session.h"
+#include "driver_codes.h"
+
+#define CLOCK_GAP_NS    50e3 /* that is always forgiven */
+#define CLOCK_GAP_RATIO 0.02
+
+enum { SLOWEST_BYTES_PER_NS = 1 };
+
+static const uint64_t sample_spare_ns = UINT64_C(10) * 1000 * 1000 * 1000;
+
+static void note_poison(
+    struct engine *engine, int32_t status, const struct error *err)
+{
+    if (status == NVBW_E_CUDA &&
+        (driver_code_is_sticky(err->code) || err->code == CU_ERROR_TIMEOUT)) {
+        engine->poisoned = 1;
+    }
+}
+
+static int32_t open_backend(struct session *session, struct error *err)
+{
+    struct cuda_session *const cuda =
+        arena_alloc(session->arena, 1, sizeof *cuda);
+
+    FAIL_IF(cuda == NULL, err, NVBW_E_SYSTEM, "no memory for a session");
+    cuda->session = session;
+    cuda->engine = session->engine;
+    cuda->count = session->flows_count;
+    cuda->flows = arena_alloc(session->arena, cuda->count, sizeof *cuda->flows);
+    FAIL_IF(cuda->flows == NULL, err, NVBW_E_SYSTEM, "no memory for %u flows",
+        cuda->count);
+    session->state = cuda;
+
+    const int32_t status = cuda_session_open(cuda, err);
+
+    if (status < 0) {
+        note_poison(cuda->engine, status, err);
+        cuda_session_close(cuda);
+    }
+    return status;
+}
+
+static int32_t prepare_session(struct cuda_session *cuda, uint64_t copies,
+    double background, struct error *err)
+{
+    TRY(slices_get(cuda, copies, background, err));
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        if (cuda->flows[i].run->record.node_seen == NULL) {
+            cuda_describe_node(cuda, cuda->flows[i].run);
+        }
+    }
+    return stream_plan_try(cuda, err);
+}
+
+static int32_t prepare_backend(struct session *session, uint64_t copies,
+    double background, struct error *err)
+{
+    struct cuda_session *const cuda = session->state;
+    const int32_t status = prepare_session(cuda, copies, background, err);
+
+    note_poison(cuda->engine, status, err);
+    return status;
+}
+
+/* What the host saw. */
+struct watch {
+    uint64_t start_ns, end_ns;
+};
+
+static uint64_t deadline_of(const struct cuda_session *cuda)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        bytes += cuda->flows[i].copies * cuda->flows[i].run->record.bytes;
+    }
+    return clock_now_ns() + sample_spare_ns + bytes / SLOWEST_BYTES_PER_NS;
+}
+
+static void stamp(
+    const struct cuda_session *cuda, uint64_t now_ns, struct watch *watch)
+{
+    const volatile uint32_t *const words = cuda->engine->words;
+
+    if (watch->start_ns == 0 && words[WORD_START] != 0) {
+        watch->start_ns = now_ns;
+    }
+    if (watch->end_ns == 0 && words[WORD_END] != 0) {
+        watch->end_ns = now_ns;
+    }
+}
+
+static int32_t hangs(const struct cuda_flow *flow, struct error *err)
+{
+    error_set(err, NVBW_E_CUDA,
+        "GPU %d: a stream did not end in time; the GPU may hang, see dmesg "
+        "for Xid lines",
+        flow->gpu->facts->index);
+    if (err != NULL) {
+        err->code = CU_ERROR_TIMEOUT;
+    }
+    return NVBW_E_CUDA;
+}
+
+/* Only words until the measured flows have ended, so that the host sees them
+ * as soon as it can; then the driver is asked whether all streams are empty. */
+static int32_t watch_words(struct cuda_session *cuda, uint64_t deadline_ns,
+    struct watch *watch, struct error *err)
+{
+    while (watch->end_ns == 0) {
+        const uint64_t now_ns = clock_now_ns();
+
+        stamp(cuda, now_ns, watch);
+        if (now_ns > deadline_ns) {
+            return hangs(cuda->hub, err);
+        }
+    }
+    return NVBW_OK;
+}
+
+static int32_t watch_streams(
+    struct cuda_session *cuda, uint64_t deadline_ns, struct error *err)
+{
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        const struct cuda_flow *const flow = &cuda->flows[i];
+        const uint64_t now_ns = clock_now_ns();
+        const uint64_t left_ns =
+            now_ns < deadline_ns ? deadline_ns - now_ns : 0;
+
+        TRY(gpu_wait(flow->gpu, flow->stream, left_ns, "a sample", err));
+    }
+    return NVBW_OK;
+}
+
+static int32_t elapsed(const struct cuda_flow *flow, struct CUevent_st *start,
+    struct CUevent_st *end, double *out_seconds, struct error *err)
+{
+    float ms = 0.0f;
+
+    CUDA_TRY(flow->gpu->api, err,
+        flow->gpu->api->event_elapsed(&ms, start, end),
+        "GPU %d: events do not tell the time", flow->gpu->facts->index);
+    FAIL_IF(!(ms > 0.0f), err, NVBW_E_CUDA,
+        "GPU %d: a sample took no time at all", flow->gpu->facts->index);
+    *out_seconds = (double)ms * 1e-3;
+    return NVBW_OK;
+}
+
+static double amount_of(const struct cuda_flow *flow)
+{
+    const double each = flow->initiator->amount != NULL
+                            ? flow->initiator->amount(flow)
+                            : (double)flow->run->record.bytes;
+
+    return each * (double)flow->copies;
+}
+
+static void judge_clock(const struct cuda_session *cuda,
+    const struct watch *watch, double seconds, struct sample *sample)
+{
+    const double device_ns = seconds * 1e9;
+    const double host_ns = (double)(watch->end_ns - watch->start_ns);
+
+    if (!cuda->gated || sample->state != SAMPLE_GOOD) {
+        return;
+    }
+    sample->clock_gap_ns = fabs(host_ns - device_ns);
+    if (sample->clock_gap_ns >
+        fmax(CLOCK_GAP_NS, CLOCK_GAP_RATIO * device_ns)) {
+        sample->state = SAMPLE_CLOCK;
+    }
+}
+
+/* Flows of one cell each have their own time; a cell of several flows, and
+ * the total, go from the first start to the last end. */
+static int32_t figure(const struct cuda_session *cuda, uint32_t target,
+    double background_bytes, struct sample *sample, struct error *err)
+{
+    const struct target *const what = &cuda->session->targets[target];
+    struct sample_figure *const out = &sample->figures[target];
+    uint32_t flows = 0;
+
+    out->amount = what->is_total ? background_bytes : 0.0;
+    out->seconds = sample->seconds;
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        const struct cuda_flow *const flow = &cuda->flows[i];
+        const int forward = flow->run->cell == (int32_t)target;
+        const int reverse = flow->run->reverse == (int32_t)target;
+        const int split = flow->run->reverse >= 0;
+
+        if (flow->background || !(forward || reverse || what->is_total)) {
+            continue;
+        }
+        out->amount += amount_of(flow) * (split && !what->is_total ? 0.5 : 1.0);
+        if (++flows == 1 && !what->is_total) {
+            TRY(elapsed(flow, flow->start, flow->end, &out->seconds, err));
+        }
+    }
+    if (flows > 1) {
+        out->seconds = sample->seconds;
+    }
+    if (what->is_total && what->unit == NVBW_UNIT_NANOSECONDS) {
+        out->amount = 1.0;
+    }
+    return NVBW_OK;
+}
+
+static int32_t read_sample(struct cuda_session *cuda, const struct watch *watch,
+    struct sample *sample, struct error *err)
+{
+    struct cuda_flow *const hub = cuda->hub;
+    double background_bytes = 0.0;
+
+    if (cuda->gated && gate_timed_out(cuda)) {
+        sample->state = SAMPLE_GATE_TIMEOUT;
+        return NVBW_OK;
+    }
+    TRY(gpu_use(hub->gpu, err));
+    TRY(elapsed(hub, hub->start,
+        cuda->last_end != NULL ? cuda->last_end : hub->end, &sample->seconds,
+        err));
+    cuda->seconds = sample->seconds;
+    TRY(cover_judge(cuda, sample->seconds, sample, &background_bytes, err));
+    judge_clock(cuda, watch, sample->seconds, sample);
+    for (uint32_t i = 0; i < cuda->session->targets_count; i++) {
+        TRY(figure(cuda, i, background_bytes, sample, err));
+    }
+    return NVBW_OK;
+}
+
+static int32_t take_sample(
+    struct cuda_session *cuda, struct sample *sample, struct error *err)
+{
+    struct watch watch = { 0 };
+
+    cuda->session->epoch++;
+    TRY(contents_set(cuda, err));
+    TRY(stream_plan_queue(cuda, err));
+
+    const uint64_t deadline_ns = deadline_of(cuda);
+
+    gate_open(cuda);
+    TRY(watch_words(cuda, deadline_ns, &watch, err));
+    TRY(watch_streams(cuda, deadline_ns, err));
+    return read_sample(cuda, &watch, sample, err);
+}
+
+static int32_t sample_backend(
+    struct session *session, struct sample *out, struct error *err)
+{
+    struct cuda_session *const cuda = session->state;
+    const int32_t status = take_sample(cuda, out, err);
+
+    note_poison(cuda->engine, status, err);
+    return status;
+}
+
+static int32_t verify_session(struct cuda_session *cuda, struct error *err)
+{
+    TRY(verify_counted(cuda, err));
+    if (cuda->background_count > 0 && !cuda->background_verified) {
+        TRY(verify_background(cuda, err));
+        cuda->background_verified = 1;
+    }
+    return NVBW_OK;
+}
+
+static int32_t verify_backend(struct session *session, struct error *err)
+{
+    struct cuda_session *const cuda = session->state;
+    const int32_t status = verify_session(cuda, err);
+
+    note_poison(cuda->engine, status, err);
+    return status;
+}
+
+static void close_backend(struct session *session)
+{
+    struct cuda_session *const cuda = session->state;
+
+    cuda_describe_records(cuda);
+    cuda_session_close(cuda);
+}
+
+const struct backend backend_cuda = {
+    .name = "cuda",
+    .clock = "events",
+    .gated = 1,
+    .open = open_backend,
+    .prepare = prepare_backend,
+    .sample = sample_backend,
+    .verify = verify_backend,
+    .close = close_backend,
+};

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* Memory of a GPU, as cuMemAlloc gives it. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "buffer_kinds.h"
+#include "engine_state.h"
+
+static int32_t too_little(const struct gpu *gpu, uint64_t wanted,
+    uint64_t free_bytes, struct error *err)
+{
+    error_set(err, NVBW_E_SKIPPED,
+        "%" PRIu64 " MiB asked for on GPU %d, which has %" PRIu64
+        " MiB free: use a smaller buffer_size or end what else uses it",
+        wanted >> 20, gpu->facts->index, free_bytes >> 20);
+    if (err != NULL) {
+        err->code = NVBW_SKIP_MEMORY;
+    }
+    return NVBW_E_SKIPPED;
+}
+
+static int32_t make(
+    const struct buffer_want *want, struct buffer *out, struct error *err)
+{
+    struct gpu *gpu = NULL;
+    size_t free_bytes = 0;
+    size_t total_bytes = 0;
+    cu_address address = 0;
+
+    TRY(engine_gpu(want->engine, want->place, &gpu, err));
+    TRY(gpu_use(gpu, err));
+    CUDA_TRY(gpu->api, err, gpu->api->memory_info(&free_bytes, &total_bytes),
+        "GPU %d: free memory is not told", gpu->facts->index);
+    if (want->bytes > free_bytes) {
+        return too_little(gpu, want->bytes, free_bytes, err);
+    }
+
+    const cu_result result = gpu->api->memory_alloc(&address, want->bytes);
+
+    if (result == CU_ERROR_OUT_OF_MEMORY) {
+        return too_little(gpu, want->bytes, free_bytes, err);
+    }
+    CUDA_TRY(gpu->api, err, result, "GPU %d: %" PRIu64 " MiB",
+        gpu->facts->index, want->bytes >> 20);
+    memset(out, 0, sizeof *out);
+    out->kind = &buffer_device;
+    out->place = want->place;
+    out->executor = want->executor;
+    out->bytes = want->bytes;
+    out->device = address;
+    out->node_seen = -2;
+    out->state = gpu;
+    return NVBW_OK;
+}
+
+static void destroy(struct buffer *buffer)
+{
+    const struct gpu *const gpu = buffer->state;
+
+    if (gpu_use(gpu, NULL) == NVBW_OK) {
+        gpu->api->memory_free(buffer->device);
+    }
+}
+
+const struct buffer_kind buffer_device = {
+    .memory = NVBW_MEM_DEVICE,
+    .on_host = 0,
+    .gateable = 1,
+    .make = make,
+    .destroy = destroy,
+};

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* What records say about the flows of a session on GPUs. */
+#include "cuda_session.h"
+#include "flow.h"
+#include "host_memory.h"
+
+/* Footprint over cache, at least; below, the figure may be the cache's. */
+#define CACHE_ON_HOST   4.0
+#define CACHE_ON_GPU    10.0  /* copies */
+#define CACHE_ONE_SIDED 200.0 /* reads and writes of local memory */
+
+static double cache_of(
+    const struct session *session, const struct flow_record *record)
+{
+    const struct facts *const facts = session->facts;
+
+    if (flow_memory_on_host(record->src_memory) && record->src_place >= 0) {
+        return (double)facts->nodes[record->src_place].cache_bytes;
+    }
+    if (flow_memory_on_host(record->dst_memory) && record->dst_place >= 0) {
+        return (double)facts->nodes[record->dst_place].cache_bytes;
+    }
+    return (double)facts->gpus[record->executor].l2_bytes;
+}
+
+static double cache_needed(const struct flow_record *record)
+{
+    if (flow_memory_on_host(record->src_memory) ||
+        flow_memory_on_host(record->dst_memory)) {
+        return CACHE_ON_HOST;
+    }
+    return record->operation == NVBW_OP_READ ||
+                   record->operation == NVBW_OP_WRITE
+               ? CACHE_ONE_SIDED
+               : CACHE_ON_GPU;
+}
+
+/* The caches of a host see one side of a copy, those of a GPU both. */
+static uint64_t seen_by_cache(const struct cuda_flow *flow)
+{
+    const uint64_t both = slices_footprint(flow);
+
+    return cache_needed(&flow->run->record) == CACHE_ON_HOST ? both / 2 : both;
+}
+
+static void describe(const struct cuda_session *cuda,
+    const struct cuda_flow *flow, struct record *record)
+{
+    const struct flow_record *const flow_record = &flow->run->record;
+    const double cache = cache_of(cuda->session, flow_record);
+    const double ratio = (double)seen_by_cache(flow) / cache;
+
+    record->copy_bytes = flow_record->bytes;
+    record->copies = flow->copies;
+    record->warmup =
+        cuda->session->params.fixed ? cuda->session->params.warmup : 1;
+    record->footprint_bytes = slices_footprint(flow);
+    if (cache > 0.0) {
+        record->footprint_over_cache = ratio;
+        if (ratio < cache_needed(flow_record)) {
+            settle_flag(cuda->session->arena, record, "cache_bound");
+        }
+    }
+}
+
+void cuda_describe_records(const struct cuda_session *cuda)
+{
+    const struct session *const session = cuda->session;
+
+    for (uint32_t i = 0; i < session->targets_count; i++) {
+        struct record *const record = session->targets[i].record;
+
+        for (uint32_t f = 0; f < cuda->count; f++) {
+            const struct cuda_flow *const flow = &cuda->flows[f];
+            const int own = flow->run->cell == (int32_t)i ||
+                            flow->run->reverse == (int32_t)i;
+
+            if (flow->run->src == NULL && flow->run->dst == NULL) {
+                continue;
+            }
+            if (own || (session->targets[i].is_total && flow == cuda->hub)) {
+                describe(cuda, flow, record);
+                break;
+            }
+        }
+        if (!session->params.verify) {
+            record->verified = "off";
+        }
+    }
+}
+
+void cuda_describe_node(const struct cuda_session *cuda, struct flow_run *run)
+{
+    const struct buffer *const host =
+        run->src != NULL && run->src->kind->on_host ? run->src : run->dst;
+    char text[32];
+
+    if (host == NULL || !host->kind->on_host) {
+        return;
+    }
+    host_memory_node_text(host->node_seen, text, sizeof text);
+    run->record.node_seen = arena_text(cuda->session->arena, text);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* What a session on GPUs needs beside buffers: initiators, access to peers,
+ * streams and events. */
+#include <math.h>
+
+#include "cuda_session.h"
+#include "flow.h"
+#include "state.h"
+
+/* Host footprints go on until the caches of the node are outrun this often. */
+#define HOST_CACHES 4.0
+
+enum { COPIES_LEAST = 4, COPIES_LEAST_MOST = 16 };
+
+static int32_t not_built(struct error *err, const char *what)
+{
+    error_set(err, NVBW_E_SKIPPED, "this build has no initiator %s",
+        what == NULL ? "of that number" : what);
+    if (err != NULL) {
+        err->code = NVBW_SKIP_NOT_BUILT;
+    }
+    return NVBW_E_SKIPPED;
+}
+
+static int32_t find_initiator(struct cuda_flow *flow, struct error *err)
+{
+    const struct flow_record *const record = &flow->run->record;
+    const struct initiator *const found = record->initiator < INITIATORS_END
+                                              ? initiators[record->initiator]
+                                              : NULL;
+
+    if (found == NULL) {
+        return not_built(err, name_of(initiator_names, record->initiator));
+    }
+    FAIL_IF((found->operations & (1u << record->operation)) == 0, err,
+        NVBW_E_INVALID, "initiator %s has no operation %s", found->name,
+        name_of(operation_names, record->operation));
+    flow->initiator = found;
+    return NVBW_OK;
+}
+
+static int32_t open_peer(const struct cuda_session *cuda,
+    const struct cuda_flow *flow, uint32_t memory, int32_t place,
+    struct error *err)
+{
+    struct engine *const engine = cuda->engine;
+    const int enabled = (flow->run->record.flags & NVBW_FLOW_STAGED) == 0;
+
+    if (memory != NVBW_MEM_DEVICE || place < 0) {
+        return NVBW_OK;
+    }
+    return gpu_set_peer(flow->gpu, &engine->gpus[place],
+        engine->facts->gpus_count, enabled, err);
+}
+
+static int32_t make_event(const struct cuda_flow *flow, unsigned int flags,
+    struct CUevent_st **out, struct error *err)
+{
+    CUDA_TRY(flow->gpu->api, err, flow->gpu->api->event_create(out, flags),
+        "GPU %d: no event", flow->gpu->facts->index);
+    return NVBW_OK;
+}
+
+static int32_t open_flow(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+{
+    const struct flow_record *const record = &flow->run->record;
+
+    TRY(find_initiator(flow, err));
+    TRY(engine_gpu(cuda->engine, record->executor, &flow->gpu, err));
+    TRY(open_peer(cuda, flow, record->src_memory, record->src_place, err));
+    TRY(open_peer(cuda, flow, record->dst_memory, record->dst_place, err));
+    TRY(gpu_use(flow->gpu, err));
+    if ((record->flags & NVBW_FLOW_DEFAULT_STREAM) == 0) {
+        CUDA_TRY(flow->gpu->api, err,
+            flow->gpu->api->stream_create(
+                &flow->stream, CU_STREAM_IS_NON_BLOCKING),
+            "GPU %d: no stream", flow->gpu->facts->index);
+    }
+    TRY(make_event(flow, CU_EVENT_HAS_NO_TIMING, &flow->ready, err));
+    TRY(make_event(flow, CU_EVENT_IS_DEFAULT, &flow->start, err));
+    TRY(make_event(flow, CU_EVENT_IS_DEFAULT, &flow->end, err));
+    return flow->initiator->open != NULL
+               ? flow->initiator->open(cuda, flow, err)
+               : NVBW_OK;
+}
+
+static int is_gateable(uint32_t memory)
+{
+    return memory == NVBW_MEM_NONE ||
+           (buffer_kinds[memory] != NULL && buffer_kinds[memory]->gateable);
+}
+
+static void list_flows(struct cuda_session *cuda)
+{
+    struct session *const session = cuda->session;
+
+    cuda->gated = session->params.gate;
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        struct cuda_flow *const flow = &cuda->flows[i];
+        const struct flow_record *const record = &session->flows[i].record;
+
+        flow->run = &session->flows[i];
+        flow->run->state = flow;
+        flow->slot = i;
+        flow->background = (record->flags & NVBW_FLOW_BACKGROUND) != 0;
+        flow->rotation = 0;
+        if (flow->background) {
+            cuda->background_count++;
+        } else {
+            cuda->hub = cuda->hub != NULL ? cuda->hub : flow;
+            cuda->counted_count++;
+        }
+        cuda->gated = cuda->gated && is_gateable(record->src_memory) &&
+                      is_gateable(record->dst_memory);
+    }
+}
+
+static int32_t check_flows(const struct cuda_session *cuda, struct error *err)
+{
+    FAIL_IF(cuda->count > WORD_FLOWS, err, NVBW_E_INVALID,
+        "%u flows at once, at most %d are possible", cuda->count, WORD_FLOWS);
+    FAIL_IF(cuda->hub == NULL, err, NVBW_E_INVALID,
+        "a measurement has background flows only");
+    FAIL_IF(cuda->background_count > 0 && !cuda->gated &&
+                cuda->session->params.gate,
+        err, NVBW_E_INVALID,
+        "flows of pageable or managed memory cannot have background flows: "
+        "their copies block the thread that queues them");
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        FAIL_IF((cuda->session->flows[i].record.flags & NVBW_FLOW_SYNC) != 0,
+            err, NVBW_E_INVALID, "initiator ce has no blocking copies");
+    }
+    return NVBW_OK;
+}
+
+/* Copies of host memory go on until the caches of the node are outrun. */
+static uint64_t copies_least(const struct cuda_session *cuda)
+{
+    const struct facts *const facts = cuda->session->facts;
+    const struct flow_record *const record = &cuda->hub->run->record;
+    const int src = flow_memory_on_host(record->src_memory);
+    const int32_t place = src ? record->src_place : record->dst_place;
+
+    if ((!src && !flow_memory_on_host(record->dst_memory)) || place < 0 ||
+        record->bytes == 0) {
+        return COPIES_LEAST;
+    }
+
+    const double wanted = HOST_CACHES *
+                          (double)facts->nodes[place].cache_bytes /
+                          (double)record->bytes;
+
+    if (wanted <= COPIES_LEAST) {
+        return COPIES_LEAST;
+    }
+    return wanted >= COPIES_LEAST_MOST ? COPIES_LEAST_MOST
+                                       : (uint64_t)ceil(wanted);
+}
+
+static void close_flow(struct cuda_session *cuda, struct cuda_flow *flow)
+{
+    if (flow->gpu == NULL || gpu_use(flow->gpu, NULL) < 0) {
+        return;
+    }
+    if (flow->initiator->close != NULL) {
+        flow->initiator->close(cuda, flow);
+    }
+
+    const struct cuda_api *const api = flow->gpu->api;
+    struct CUevent_st *const events[] = { flow->ready, flow->start, flow->end };
+
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+        if (events[i] != NULL) {
+            api->event_destroy(events[i]);
+        }
+    }
+    if (flow->stream != NULL) {
+        api->stream_destroy(flow->stream);
+    }
+}
+
+void cuda_session_close(struct cuda_session *cuda)
+{
+    if (cuda->engine->poisoned) {
+        return;
+    }
+    slices_put(cuda);
+    if (cuda->last_end != NULL && gpu_use(cuda->hub->gpu, NULL) == NVBW_OK) {
+        cuda->hub->gpu->api->event_destroy(cuda->last_end);
+    }
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        close_flow(cuda, &cuda->flows[i]);
+    }
+}
+
+int32_t cuda_session_open(struct cuda_session *cuda, struct error *err)
+{
+    struct session *const session = cuda->session;
+
+    list_flows(cuda);
+    TRY(check_flows(cuda, err));
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        TRY(open_flow(cuda, &cuda->flows[i], err));
+    }
+    if (cuda->counted_count > 1) {
+        TRY(gpu_use(cuda->hub->gpu, err));
+        TRY(make_event(cuda->hub, CU_EVENT_IS_DEFAULT, &cuda->last_end, err));
+    }
+    session->copies_least = copies_least(cuda);
+    session->copies_limit = STREAM_OPERATIONS - 16 - session->flows_count;
+    session->copies_limit = session->copies_limit < COPIES_MOST
+                                ? session->copies_limit
+                                : COPIES_MOST;
+    return NVBW_OK;
+}

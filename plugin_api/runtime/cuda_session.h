@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* A session on GPUs: what backend_cuda.c and its parts share. One part a
+ * file: cuda_open.c, cuda_describe.c, slices.c (which bytes a copy touches), contents.c (what stands in
+ * them before), stream_plan.c (what is queued), gate.c, cover.c, verify.c. */
+#ifndef NVBW_CUDA_SESSION_H
+#define NVBW_CUDA_SESSION_H
+
+#include "engine_state.h"
+#include "initiator.h"
+#include "session.h"
+
+enum {
+    STREAM_OPERATIONS = 256, /* queued behind a gate at most */
+    COPIES_MOST = 200,
+    BACKGROUND_SLICES = 16, /* that a background flow goes round in */
+    CHUNKS_LEAST = 33,      /* one chunk is at most 1/32 of its sample */
+    CHUNKS_MOST = 110       /* two operations each */
+};
+
+/* The copy that warms up has a slice of its own. */
+#define COPY_WARM_UP UINT64_MAX
+
+struct cuda_flow {
+    struct flow_run *run;
+    struct gpu *gpu; /* of the executor */
+    const struct initiator *initiator;
+    struct CUstream_st *stream;
+    struct CUevent_st *ready, *start, *end;
+    uint32_t slot; /* position of its words */
+    uint32_t background;
+    uint64_t copies; /* counted, or chunks of the background */
+    uint64_t slices; /* beside the one for warm-up */
+    uint32_t single; /* 1: one slice, for the warm-up too (fixed mode) */
+    uint64_t rotation;
+    uint64_t src_epoch; /* of what stands in the source */
+    double rate;        /* bytes/s seen in the last sample; background */
+    uint32_t filled;    /* 1: the source's contents stand for this epoch */
+    void *state;        /* the initiator's */
+};
+
+struct cuda_session {
+    struct session *session;
+    struct engine *engine;
+    struct cuda_flow *flows;
+    uint32_t count, counted_count, background_count;
+    struct cuda_flow *hub; /* the counted flow whose stream keeps the time */
+    struct CUevent_st *last_end;
+    uint32_t gated;
+    uint32_t background_verified;
+    double seconds; /* of the last good sample, 0: none */
+    double queued_seconds;
+};
+
+/* cuda_open.c */
+/* From the session's flows; on failure the caller closes it too. */
+int32_t cuda_session_open(struct cuda_session *cuda, struct error *err);
+/* A context that a sticky error or a hang has taken is left as it is: calls
+ * on it fail, or wait for ever. */
+void cuda_session_close(struct cuda_session *cuda);
+
+/* cuda_describe.c */
+void cuda_describe_records(const struct cuda_session *cuda);
+/* The node of a flow's host memory as read back, if it has any. */
+void cuda_describe_node(const struct cuda_session *cuda, struct flow_run *run);
+
+/* slices.c */
+/* Buffers and counts for so many copies and so much background. */
+int32_t slices_get(struct cuda_session *cuda, uint64_t copies,
+    double background, struct error *err);
+void slices_put(struct cuda_session *cuda);
+/* Bytes from the begin of source or destination to the n-th copy's slice. */
+uint64_t slices_src_offset(const struct cuda_flow *flow, uint64_t copy);
+uint64_t slices_dst_offset(const struct cuda_flow *flow, uint64_t copy);
+/* The slice of the source that the n-th copy reads. */
+uint64_t slices_src_number(const struct cuda_flow *flow, uint64_t copy);
+/* Slices in all, the one for warm-up included. */
+uint64_t slices_all(const struct cuda_flow *flow);
+/* Footprint of a flow: all slices of both sides. */
+uint64_t slices_footprint(const struct cuda_flow *flow);
+/* How many chunks of which size for so many bytes of background. Pure. */
+void slices_chunks(uint64_t bytes, uint64_t *out_count, uint64_t *out_bytes);
+
+/* contents.c */
+/* Fills sources and poisons destinations for the next sample. */
+int32_t contents_set(struct cuda_session *cuda, struct error *err);
+uint64_t contents_key(const struct cuda_flow *flow, uint64_t slice);
+/* The GPU that fills and compares a buffer fastest, or NULL: the CPU. */
+struct gpu *contents_owner(const struct cuda_session *cuda,
+    const struct cuda_flow *flow, const struct buffer *buffer);
+
+/* gate.c */
+int32_t gate_close(struct cuda_session *cuda, struct error *err);
+void gate_open(struct cuda_session *cuda);
+/* 1 if any gate opened by its own timeout. */
+int gate_timed_out(const struct cuda_session *cuda);
+
+/* stream_plan.c */
+/* Queues a sample on all streams, behind the gate where there is one. */
+int32_t stream_plan_queue(struct cuda_session *cuda, struct error *err);
+/* Runs everything a sample is made of once, ungated. */
+int32_t stream_plan_try(struct cuda_session *cuda, struct error *err);
+
+/* cover.c */
+int32_t cover_snapshot(
+    struct cuda_session *cuda, uint32_t which, struct error *err);
+/* Judges the two snapshots: state and margin of the sample, rates of the
+ * background flows, and the bytes that the background moved in between. */
+int32_t cover_judge(struct cuda_session *cuda, double seconds,
+    struct sample *sample, double *out_bytes, struct error *err);
+
+/* verify.c */
+int32_t verify_counted(struct cuda_session *cuda, struct error *err);
+int32_t verify_background(struct cuda_session *cuda, struct error *err);
+
+#endif

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "gpu.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+
+enum { LAUNCH_THREADS = 256, LAUNCH_BLOCKS_PER_UNIT = 8 };
+
+#define KERNEL_NAME(name) "nvbw_" #name,
+static const char *const kernel_names[GPU_KERNELS] = { ENGINE_KERNELS(
+    KERNEL_NAME) };
+
+int32_t gpu_use(const struct gpu *gpu, struct error *err)
+{
+    CUDA_TRY(gpu->api, err, gpu->api->context_set(gpu->context),
+        "GPU %d: its context cannot be made current", gpu->facts->index);
+    return NVBW_OK;
+}
+
+/* "GPU-6f9b2d1c-..." against sixteen bytes; also "MIG-...". */
+static int is_uuid(const char *text, const struct cu_uuid *uuid)
+{
+    const char *at = text == NULL ? NULL : strchr(text, '-');
+
+    for (uint32_t i = 0; at != NULL && i < sizeof uuid->bytes; i++) {
+        char byte[3] = { 0 };
+
+        at += *at == '-';
+        memcpy(byte, at, strnlen(at, 2));
+        if (strtoul(byte, NULL, 16) != (unsigned char)uuid->bytes[i]) {
+            return 0;
+        }
+        at += strnlen(at, 2);
+    }
+    return at != NULL && *at == '\0';
+}
+
+/* The driver writes domains of four digits, NVML of eight. */
+static int is_pci(const char *one, const char *other)
+{
+    if (one == NULL || other == NULL) {
+        return 0;
+    }
+
+    const size_t a = strlen(one);
+    const size_t b = strlen(other);
+
+    return a >= 12 && b >= 12 && strcasecmp(one + a - 12, other + b - 12) == 0;
+}
+
+static void match_device(struct gpu *gpus, uint32_t count, int device,
+    const struct cu_uuid *uuid, const char *pci)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct gpu_facts *const facts = gpus[i].facts;
+
+        if (is_uuid(facts->uuid, uuid) ||
+            (facts->uuid == NULL && is_pci(facts->pci, pci))) {
+            gpus[i].device = device;
+            return;
+        }
+    }
+}
+
+int32_t gpu_find_devices(struct gpu *gpus, uint32_t count, struct error *err)
+{
+    const struct cuda_api *const api = gpus[0].api;
+    int found = 0;
+
+    CUDA_TRY(api, err, api->device_count(&found),
+        "the driver does not count its devices");
+    for (int i = 0; i < found; i++) {
+        struct cu_uuid uuid = { { 0 } };
+        char pci[32] = "";
+        int device = -1;
+
+        CUDA_TRY(api, err, api->device_get(&device, i), "device %d", i);
+        CUDA_TRY(
+            api, err, api->device_uuid(&uuid, device), "device %d: no UUID", i);
+        CUDA_TRY(api, err, api->device_pci(pci, sizeof pci, device),
+            "device %d: no PCI address", i);
+        match_device(gpus, count, device, &uuid, pci);
+    }
+    return NVBW_OK;
+}
+
+/* Machine code first, then text, then what only the simulated driver takes:
+ * each refuses what it does not know. */
+static int32_t load_family(struct gpu *gpu, uint32_t family, struct error *err)
+{
+    const struct kernel_family *const forms = &kernel_families[family];
+    const void *const images[] = { forms->fatbin, forms->ptx, forms->names };
+    cu_result result = CU_ERROR_INVALID_IMAGE;
+    cu_result first = CU_SUCCESS;
+
+    for (size_t i = 0; i < sizeof images / sizeof *images; i++) {
+        if (images[i] == NULL) {
+            continue;
+        }
+        result = gpu->api->module_load(&gpu->modules[family], images[i]);
+        if (result == CU_SUCCESS) {
+            return NVBW_OK;
+        }
+        first = first == CU_SUCCESS ? result : first;
+    }
+    cuda_fail(gpu->api, err, first,
+        "GPU %d: none of the %s kernels of this "
+        "build can be loaded",
+        gpu->facts->index, forms->name);
+    if (err != NULL) {
+        err->status = NVBW_E_SKIPPED;
+        err->code = NVBW_SKIP_NOT_BUILT;
+    }
+    return NVBW_E_SKIPPED;
+}
+
+static int32_t load_kernels(struct gpu *gpu, struct error *err)
+{
+    TRY(load_family(gpu, KERNEL_FAMILY_ENGINE, err));
+    for (uint32_t i = 0; i < GPU_KERNELS; i++) {
+        CUDA_TRY(gpu->api, err,
+            gpu->api->module_function(&gpu->kernels[i],
+                gpu->modules[KERNEL_FAMILY_ENGINE], kernel_names[i]),
+            "GPU %d: kernel %s", gpu->facts->index, kernel_names[i]);
+    }
+    return NVBW_OK;
+}
+
+static int32_t open_context(struct gpu *gpu, struct error *err)
+{
+    const int index = gpu->facts->index;
+
+    CUDA_TRY(gpu->api, err,
+        gpu->api->context_retain(&gpu->context, gpu->device),
+        "GPU %d: no context", index);
+    TRY(gpu_use(gpu, err));
+    TRY(load_kernels(gpu, err));
+    CUDA_TRY(gpu->api, err,
+        gpu->api->stream_create(&gpu->stream, CU_STREAM_IS_NON_BLOCKING),
+        "GPU %d: no stream", index);
+    CUDA_TRY(gpu->api, err, gpu->api->memory_alloc(&gpu->room, GPU_ROOM_BYTES),
+        "GPU %d: no memory for the engine", index);
+    return NVBW_OK;
+}
+
+/* What runs for the first time behind a closed gate may load code, which can
+ * wait for the gate for ever: so everything runs once before. */
+static int32_t try_kernels(struct gpu *gpu, struct error *err)
+{
+    const uint64_t spare = gpu->room + GPU_ROOM_SPARE;
+    const uint64_t bytes = 1024;
+    struct fill_args fill = { spare, bytes, 1 };
+    struct poison_args poison = { spare + bytes, bytes, 1 };
+    struct compare_args compare = { spare, bytes, 1, spare + 2 * bytes,
+        spare + 2 * bytes + 8 };
+    struct sum_args sum = { spare, bytes, spare + 2 * bytes + 16 };
+    struct gate_args gate = { spare, spare + 2 * bytes + 24, 1000 };
+
+    TRY(gpu_launch(gpu, GPU_KERNEL_fill, gpu->stream, &fill, bytes, err));
+    TRY(gpu_launch(gpu, GPU_KERNEL_poison, gpu->stream, &poison, bytes, err));
+    TRY(gpu_launch(gpu, GPU_KERNEL_compare, gpu->stream, &compare, bytes, err));
+    TRY(gpu_launch(gpu, GPU_KERNEL_sum, gpu->stream, &sum, bytes, err));
+    TRY(gpu_launch(gpu, GPU_KERNEL_gate, gpu->stream, &gate, 0, err));
+    CUDA_TRY(gpu->api, err,
+        gpu->api->set_words_async(spare, 0, bytes / 4, gpu->stream),
+        "GPU %d: memory cannot be set", gpu->facts->index);
+    return gpu_wait(
+        gpu, gpu->stream, UINT64_C(10000000000), "first kernels", err);
+}
+
+struct opening {
+    struct gpu *gpu;
+    pthread_t thread;
+    int started;
+    int32_t status;
+    struct error err;
+};
+
+static void *open_in_thread(void *user)
+{
+    struct opening *const opening = user;
+
+    opening->status = open_context(opening->gpu, &opening->err);
+    return NULL;
+}
+
+static void start_opening(struct opening *opening)
+{
+    if (opening->gpu->ready) {
+        return;
+    }
+    opening->started =
+        pthread_create(&opening->thread, NULL, open_in_thread, opening) == 0;
+    if (!opening->started) {
+        open_in_thread(opening);
+    }
+}
+
+static int32_t finish_opening(struct opening *opening, struct error *err)
+{
+    struct gpu *const gpu = opening->gpu;
+
+    if (gpu->ready) {
+        return NVBW_OK;
+    }
+    if (opening->status < 0) {
+        if (err != NULL) {
+            *err = opening->err;
+        }
+        return opening->status;
+    }
+    TRY(gpu_use(gpu, err));
+    TRY(try_kernels(gpu, err));
+    gpu->ready = 1;
+    return NVBW_OK;
+}
+
+static int32_t look_at_device(const struct gpu *gpu, struct error *err)
+{
+    if (gpu->device >= 0) {
+        return NVBW_OK;
+    }
+    error_set(err, NVBW_E_SKIPPED,
+        "GPU %d (%s) is not offered by the driver to this process; check "
+        "CUDA_VISIBLE_DEVICES",
+        gpu->facts->index,
+        gpu->facts->uuid != NULL ? gpu->facts->uuid : "no UUID");
+    if (err != NULL) {
+        err->code = NVBW_SKIP_NO_DEVICE;
+    }
+    return NVBW_E_SKIPPED;
+}
+
+int32_t gpu_open_all(struct gpu *gpus, uint32_t gpus_count,
+    const uint32_t *positions, uint32_t count, struct error *err)
+{
+    int32_t status = NVBW_OK;
+
+    for (uint32_t i = 0; i < count; i++) {
+        FAIL_IF(positions[i] >= gpus_count, err, NVBW_E_INVALID,
+            "there is no GPU at position %u", positions[i]);
+        TRY(look_at_device(&gpus[positions[i]], err));
+    }
+
+    struct opening *const openings = calloc(count, sizeof *openings);
+
+    FAIL_IF(openings == NULL && count > 0, err, NVBW_E_SYSTEM,
+        "no memory to open %u GPUs", count);
+    for (uint32_t i = 0; i < count; i++) {
+        openings[i].gpu = &gpus[positions[i]];
+        start_opening(&openings[i]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (openings[i].started) {
+            pthread_join(openings[i].thread, NULL);
+        }
+    }
+    for (uint32_t i = 0; i < count && status >= 0; i++) {
+        status = finish_opening(&openings[i], err);
+    }
+    free(openings);
+    return status;
+}
+
+void gpu_close(struct gpu *gpu)
+{
+    const struct cuda_api *const api = gpu->api;
+
+    if (gpu->context == NULL || api->context_set(gpu->context) != CU_SUCCESS) {
+        return;
+    }
+    if (gpu->room != 0) {
+        api->memory_free(gpu->room);
+    }
+    if (gpu->stream != NULL) {
+        api->stream_destroy(gpu->stream);
+    }
+    for (uint32_t i = 0; i < KERNEL_FAMILIES; i++) {
+        if (gpu->modules[i] != NULL) {
+            api->module_unload(gpu->modules[i]);
+        }
+    }
+    api->context_set(NULL);
+    api->context_release(gpu->device);
+    gpu->context = NULL;
+    gpu->ready = 0;
+}
+
+static int32_t no_peer(
+    const struct gpu *gpu, const struct gpu *peer, struct error *err)
+{
+    error_set(err, NVBW_E_SKIPPED, "GPU %d cannot address the memory of GPU %d",
+        gpu->facts->index, peer->facts->index);
+    if (err != NULL) {
+        err->code = NVBW_SKIP_NO_PEER_ACCESS;
+    }
+    return NVBW_E_SKIPPED;
+}
+
+int32_t gpu_set_peer(struct gpu *gpu, const struct gpu *peer, uint32_t peers,
+    int enabled, struct error *err)
+{
+    const struct cuda_api *const api = gpu->api;
+
+    if (gpu == peer) {
+        return NVBW_OK;
+    }
+    if (gpu->peers == NULL) {
+        gpu->peers = calloc(peers, 1);
+        FAIL_IF(gpu->peers == NULL, err, NVBW_E_SYSTEM, "no memory for peers");
+    }
+    if (gpu->peers[peer->position] == (enabled != 0)) {
+        return NVBW_OK;
+    }
+    TRY(gpu_use(gpu, err));
+
+    int possible = 0;
+
+    CUDA_TRY(api, err,
+        api->device_can_access(&possible, gpu->device, peer->device),
+        "GPU %d: peer access is not told", gpu->facts->index);
+    if (!possible) {
+        return enabled ? no_peer(gpu, peer, err) : NVBW_OK;
+    }
+
+    const cu_result result = enabled ? api->peer_enable(peer->context, 0)
+                                     : api->peer_disable(peer->context);
+
+    if (result != CU_ERROR_PEER_ACCESS_ALREADY_ENABLED &&
+        result != CU_ERROR_PEER_ACCESS_NOT_ENABLED) {
+        CUDA_TRY(api, err, result, "GPU %d: peer access to GPU %d",
+            gpu->facts->index, peer->facts->index);
+    }
+    gpu->peers[peer->position] = enabled != 0;
+    return NVBW_OK;
+}
+
+int32_t gpu_launch(const struct gpu *gpu, uint32_t kernel,
+    struct CUstream_st *stream, void *args, uint64_t bytes, struct error *err)
+{
+    void *parameters[] = { args };
+    const uint64_t words = (bytes + 7) / 8;
+    const uint64_t wanted = (words + LAUNCH_THREADS - 1) / LAUNCH_THREADS;
+    const uint64_t most = (uint64_t)LAUNCH_BLOCKS_PER_UNIT *
+                          (gpu->facts->units > 0 ? gpu->facts->units : 1);
+    const uint64_t blocks = wanted < most ? wanted : most;
+
+    CUDA_TRY(gpu->api, err,
+        gpu->api->launch(gpu->kernels[kernel],
+            blocks > 0 ? (unsigned int)blocks : 1, 1, 1,
+            bytes > 0 ? LAUNCH_THREADS : 1, 1, 1, 0, stream, parameters, NULL),
+        "GPU %d: kernel %s was not launched", gpu->facts->index,
+        kernel_names[kernel]);
+    return NVBW_OK;
+}
+
+int32_t gpu_wait(const struct gpu *gpu, struct CUstream_st *stream,
+    uint64_t limit_ns, const char *what, struct error *err)
+{
+    const uint64_t deadline = clock_now_ns() + limit_ns;
+
+    TRY(gpu_use(gpu, err));
+    for (;;) {
+        const cu_result result = gpu->api->stream_query(stream);
+
+        if (result == CU_SUCCESS) {
+            return NVBW_OK;
+        }
+        if (result != CU_ERROR_NOT_READY) {
+            return cuda_fail(
+                gpu->api, err, result, "GPU %d: %s", gpu->facts->index, what);
+        }
+        if (clock_now_ns() > deadline) {
+            error_set(err, NVBW_E_CUDA,
+                "GPU %d: %s did not end within %.0f s; the GPU may hang, see "
+                "dmesg for Xid lines",
+                gpu->facts->index, what, (double)limit_ns / 1e9);
+            if (err != NULL) {
+                err->code = CU_ERROR_TIMEOUT;
+            }
+            return NVBW_E_CUDA;
+        }
+    }
+}

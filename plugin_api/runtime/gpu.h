@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* A GPU as the engine uses it: its context, the engine's kernels, a stream
+ * for the engine's own work and room for words and results. */
+#ifndef NVBW_GPU_H
+#define NVBW_GPU_H
+
+#include "args.h"
+#include "cuda_api.h"
+#include "facts.h"
+#include "kernel_images.h"
+
+#define GPU_KERNEL_NUMBER(name) GPU_KERNEL_##name,
+enum { ENGINE_KERNELS(GPU_KERNEL_NUMBER) GPU_KERNELS };
+
+enum {
+    GPU_ROOM_BYTES = 64 << 10, /* of device memory for the engine's results */
+    GPU_ROOM_SNAPSHOTS = 0,    /* words copied at start and end */
+    GPU_ROOM_RESULTS = 16 << 10,
+    GPU_ROOM_SPARE = 32 << 10 /* what the first use of things is tried on */
+};
+
+struct gpu {
+    const struct cuda_api *api;
+    const struct gpu_facts *facts;
+    uint32_t position; /* in facts->gpus */
+    uint32_t ready;
+    int device; /* CUdevice, -1: the driver does not offer it */
+    struct CUctx_st *context;
+    struct CUmod_st *modules[KERNEL_FAMILIES];
+    struct CUfunc_st *kernels[GPU_KERNELS];
+    struct CUstream_st *stream; /* the engine's own, never gated */
+    cu_address room;
+    unsigned char *peers; /* by position: 1: access is enabled */
+};
+
+/* Opens these GPUs (those that are open already stay so), contexts in
+ * parallel. NVBW_E_SKIPPED with no_device or not_built as code. */
+int32_t gpu_open_all(struct gpu *gpus, uint32_t gpus_count,
+    const uint32_t *positions, uint32_t count, struct error *err);
+void gpu_close(struct gpu *gpu);
+
+/* The driver's device for each GPU of the facts, by UUID, else PCI address. */
+int32_t gpu_find_devices(struct gpu *gpus, uint32_t count, struct error *err);
+
+/* Makes the context current. */
+int32_t gpu_use(const struct gpu *gpu, struct error *err);
+/* Lets `gpu` address the memory of `peer`, or no longer. */
+int32_t gpu_set_peer(struct gpu *gpu, const struct gpu *peer, uint32_t peers,
+    int enabled, struct error *err);
+
+/* Launches a kernel of the engine over `bytes`, one thread where that is 0.
+ * The context must be current. */
+int32_t gpu_launch(const struct gpu *gpu, uint32_t kernel,
+    struct CUstream_st *stream, void *args, uint64_t bytes, struct error *err);
+
+/* Waits, polling, until the stream is empty. */
+int32_t gpu_wait(const struct gpu *gpu, struct CUstream_st *stream,
+    uint64_t limit_ns, const char *what, struct error *err);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* Initiators: who moves the bytes of a flow on a GPU. Each is one file and one
+ * const table; adding one means its file and its row in initiators.c. */
+#ifndef NVBW_INITIATOR_H
+#define NVBW_INITIATOR_H
+
+#include <stdint.h>
+
+#include "status.h"
+
+struct cuda_session;
+struct cuda_flow;
+
+struct initiator {
+    const char *name;
+    /* Operations that it knows: bit 1 << NVBW_OP_*. */
+    uint32_t operations;
+    /* Once per session, before the first enqueue: loads kernels, allocates.
+     * May be NULL. */
+    int32_t (*open)(
+        struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);
+    /* Queues `count` copies from number `first` on (COPY_WARM_UP: the one
+     * for warm-up) on the flow's stream. Its context is current. Must not
+     * block, and adds at most `count` operations to the stream. */
+    int32_t (*enqueue)(struct cuda_session *cuda, struct cuda_flow *flow,
+        uint64_t first, uint64_t count, struct error *err);
+    /* What one copy counts in the figure: bytes, or repeats. NULL: the bytes
+     * of a copy. */
+    double (*amount)(const struct cuda_flow *flow);
+    /* Compares what a sample left behind where the engine's comparison of
+     * destinations does not fit (READ, CHASE). NULL: the engine's. */
+    int32_t (*verify)(
+        struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);
+    void (*close)(struct cuda_session *cuda, struct cuda_flow *flow);
+};
+
+/* By NVBW_BY_* number; NULL where this build has none. */
+extern const struct initiator *const initiators[];
+enum { INITIATORS_END = 6 };
+
+extern const struct initiator initiator_ce; /* initiator_ce.c */
+
+#endif

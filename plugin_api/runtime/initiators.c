@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "initiator.h"
+
+#include <stddef.h>
+
+#include "nvbw/plugin.h"
+
+const struct initiator *const initiators[INITIATORS_END] = {
+    [NVBW_BY_CE] = &initiator_ce,
+};

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda_session.h"
+
+enum { SLICE_ALIGNMENT = 64 << 10, CHUNK_BYTES = 16 << 20 };
+
+/* Background is queued for a little longer than the measured flows take. */
+#define BACKGROUND_SPARE   1.25
+#define BACKGROUND_UNKNOWN 1.5
+
+static uint64_t round_up(uint64_t value, uint64_t to)
+{
+    return (value + to - 1) / to * to;
+}
+
+void slices_chunks(uint64_t bytes, uint64_t *out_count, uint64_t *out_bytes)
+{
+    uint64_t count = (bytes + CHUNK_BYTES - 1) / CHUNK_BYTES;
+
+    count = count < CHUNKS_LEAST ? CHUNKS_LEAST : count;
+    count = count > CHUNKS_MOST ? CHUNKS_MOST : count;
+    *out_count = count;
+    *out_bytes = round_up((bytes + count - 1) / count, 4096);
+}
+
+static uint64_t counted_bytes(const struct cuda_flow *flow)
+{
+    return flow->run->record.bytes * flow->copies;
+}
+
+/* What the background has to move to outlast the hub. Its rate is known from
+ * the sample before; without one it is taken to be the hub's. */
+static double wanted_bytes(const struct cuda_session *cuda,
+    const struct cuda_flow *flow, double factor)
+{
+    const double hub_bytes = (double)counted_bytes(cuda->hub);
+
+    if (flow->rate > 0.0 && cuda->seconds > 0.0) {
+        return flow->rate * cuda->queued_seconds * BACKGROUND_SPARE * factor;
+    }
+    return hub_bytes * BACKGROUND_UNKNOWN * factor;
+}
+
+/* Comparison plans interfere as nvbandwidth does: by whole copies of twice
+ * the measured size. */
+static void size_fixed(
+    const struct cuda_session *cuda, struct cuda_flow *flow, double factor)
+{
+    const uint64_t measured = cuda->hub->run->record.bytes;
+    const double copies = (double)cuda->hub->copies * 0.625 * factor;
+
+    flow->run->record.bytes = 2 * measured;
+    flow->copies = (uint64_t)copies + 2;
+    flow->copies = flow->copies > CHUNKS_MOST ? CHUNKS_MOST : flow->copies;
+    flow->slices = 1;
+    flow->single = 1;
+}
+
+static void size_background(
+    const struct cuda_session *cuda, struct cuda_flow *flow, double factor)
+{
+    if (cuda->session->params.fixed) {
+        size_fixed(cuda, flow, factor);
+        return;
+    }
+    slices_chunks((uint64_t)wanted_bytes(cuda, flow, factor) + 1, &flow->copies,
+        &flow->run->record.bytes);
+    flow->slices =
+        flow->copies < BACKGROUND_SLICES ? flow->copies : BACKGROUND_SLICES;
+}
+
+static void size_counted(
+    const struct cuda_session *cuda, struct cuda_flow *flow, uint64_t copies)
+{
+    const uint64_t repeats = flow->run->given->repeats;
+
+    flow->copies = repeats > 0 ? repeats : copies;
+    flow->single = cuda->session->params.fixed;
+    flow->slices = flow->copies < COPIES_MOST ? flow->copies : COPIES_MOST;
+    flow->slices = flow->single ? 1 : flow->slices;
+}
+
+static int32_t get_side(struct cuda_session *cuda, struct cuda_flow *flow,
+    uint32_t memory, int32_t place, struct buffer **out, uint64_t *out_step,
+    struct error *err)
+{
+    struct session *const session = cuda->session;
+    const struct flow_record *const record = &flow->run->record;
+    const uint64_t step =
+        round_up(record->bytes + record->offset, SLICE_ALIGNMENT);
+    struct buffer_want want = { .facts = session->facts,
+        .engine = cuda->engine,
+        .place = place,
+        .executor = record->executor };
+
+    *out = NULL;
+    *out_step = step;
+    if (memory == NVBW_MEM_NONE) {
+        return NVBW_OK;
+    }
+    FAIL_IF(__builtin_mul_overflow(step, slices_all(flow), &want.bytes), err,
+        NVBW_E_INVALID, "a flow's buffer is larger than 2^64 bytes");
+    return buffer_get(session->pool, memory, &want, out, err);
+}
+
+static void put_flow(struct cuda_session *cuda, struct cuda_flow *flow)
+{
+    struct buffer_pool *const pool = cuda->session->pool;
+
+    buffer_put(pool, flow->run->src);
+    buffer_put(pool, flow->run->dst);
+    flow->run->src = NULL;
+    flow->run->dst = NULL;
+    flow->filled = 0;
+}
+
+void slices_put(struct cuda_session *cuda)
+{
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        put_flow(cuda, &cuda->flows[i]);
+    }
+}
+
+static int32_t get_flow(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+{
+    struct flow_run *const run = flow->run;
+
+    run->record.copies = flow->copies;
+    TRY(get_side(cuda, flow, run->record.src_memory, run->record.src_place,
+        &run->src, &run->src_step, err));
+    return get_side(cuda, flow, run->record.dst_memory, run->record.dst_place,
+        &run->dst, &run->dst_step, err);
+}
+
+int32_t slices_get(struct cuda_session *cuda, uint64_t copies,
+    double background, struct error *err)
+{
+    slices_put(cuda);
+    if (cuda->seconds > 0.0 && cuda->hub->copies > 0) {
+        cuda->queued_seconds =
+            cuda->seconds * (double)copies / (double)cuda->hub->copies;
+    }
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        if (!cuda->flows[i].background) {
+            size_counted(cuda, &cuda->flows[i], copies);
+        }
+    }
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        if (cuda->flows[i].background) {
+            size_background(cuda, &cuda->flows[i], background);
+        }
+    }
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        TRY(get_flow(cuda, &cuda->flows[i], err));
+    }
+    return NVBW_OK;
+}
+
+static uint64_t warm_up_slice(const struct cuda_flow *flow)
+{
+    return flow->single ? 0 : flow->slices;
+}
+
+uint64_t slices_src_number(const struct cuda_flow *flow, uint64_t copy)
+{
+    return copy == COPY_WARM_UP ? warm_up_slice(flow)
+                                : (copy + flow->rotation) % flow->slices;
+}
+
+uint64_t slices_src_offset(const struct cuda_flow *flow, uint64_t copy)
+{
+    return slices_src_number(flow, copy) * flow->run->src_step +
+           flow->run->record.offset;
+}
+
+uint64_t slices_dst_offset(const struct cuda_flow *flow, uint64_t copy)
+{
+    const uint64_t slice =
+        copy == COPY_WARM_UP ? warm_up_slice(flow) : copy % flow->slices;
+
+    return slice * flow->run->dst_step + flow->run->record.offset;
+}
+
+uint64_t slices_all(const struct cuda_flow *flow)
+{
+    return flow->slices + (flow->single ? 0 : 1);
+}
+
+uint64_t slices_footprint(const struct cuda_flow *flow)
+{
+    const struct flow_run *const run = flow->run;
+    const uint64_t one_side = flow->slices * run->record.bytes;
+
+    return (run->src != NULL ? one_side : 0) +
+           (run->dst != NULL ? one_side : 0);
+}

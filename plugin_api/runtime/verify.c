@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* Did every byte arrive? Compared where the bytes are: by the GPU that owns
+ * them or reaches them, by the CPU where no GPU can. */
+#include <string.h>
+
+#include "cuda_session.h"
+#include "pattern.h"
+
+/* Results of up to so many slices at once, first all counts, then all first
+ * offsets. */
+enum { RESULTS = 256, RESULT_BYTES = RESULTS * 8 };
+
+static const uint64_t verify_limit_ns = UINT64_C(60) * 1000 * 1000 * 1000;
+
+/* A comparison of one flow's destination. */
+struct finding {
+    uint64_t bytes, wrong;
+    struct pattern_fault first;
+};
+
+static int32_t reset_results(const struct gpu *gpu, struct error *err)
+{
+    const cu_address room = gpu->room + GPU_ROOM_RESULTS;
+
+    CUDA_TRY(gpu->api, err,
+        gpu->api->set_words_async(room, 0, RESULT_BYTES / 4, gpu->stream),
+        "GPU %d: results of a comparison", gpu->facts->index);
+    CUDA_TRY(gpu->api, err,
+        gpu->api->set_words_async(
+            room + RESULT_BYTES, UINT32_MAX, RESULT_BYTES / 4, gpu->stream),
+        "GPU %d: results of a comparison", gpu->facts->index);
+    return NVBW_OK;
+}
+
+static int32_t fetch_results(
+    struct cuda_session *cuda, const struct gpu *gpu, struct error *err)
+{
+    CUDA_TRY(gpu->api, err,
+        gpu->api->copy_up_async(cuda->engine->page + PAGE_RESULTS,
+            gpu->room + GPU_ROOM_RESULTS, 2 * RESULT_BYTES, gpu->stream),
+        "GPU %d: results of a comparison", gpu->facts->index);
+    return gpu_wait(
+        gpu, gpu->stream, verify_limit_ns, "comparing buffers", err);
+}
+
+/* The copies to look at: with one slice only the last is still there, and a
+ * background has gone round its slices. */
+static void range(
+    const struct cuda_flow *flow, uint64_t *out_first, uint64_t *out_count)
+{
+    *out_count = flow->slices < flow->copies ? flow->slices : flow->copies;
+    *out_first = flow->copies - *out_count;
+}
+
+static uint64_t key_of(const struct cuda_flow *flow, uint64_t copy)
+{
+    return contents_key(flow, slices_src_number(flow, copy));
+}
+
+static int32_t read_word(const struct cuda_flow *flow, const struct gpu *gpu,
+    uint64_t offset, uint64_t bytes, uint64_t *out, struct error *err)
+{
+    const struct buffer *const dst = flow->run->dst;
+    const uint64_t size = bytes < sizeof *out ? bytes : sizeof *out;
+
+    *out = 0;
+    if (dst->kind->on_host) {
+        memcpy(out, (const unsigned char *)dst->host + offset, size);
+        return NVBW_OK;
+    }
+    CUDA_TRY(gpu->api, err, gpu->api->copy_up(out, dst->device + offset, size),
+        "GPU %d: a wrong word cannot be read", gpu->facts->index);
+    return NVBW_OK;
+}
+
+static int32_t note(const struct cuda_flow *flow, const struct gpu *gpu,
+    uint64_t copy, uint64_t wrong, uint64_t first, struct finding *finding,
+    struct error *err)
+{
+    const uint64_t bytes = flow->run->record.bytes;
+
+    finding->bytes += bytes;
+    if (wrong == 0) {
+        return NVBW_OK;
+    }
+    if (finding->wrong == 0) {
+        finding->first.offset = first;
+        finding->first.expected = pattern_word(key_of(flow, copy), first / 8);
+        TRY(read_word(flow, gpu, slices_dst_offset(flow, copy) + first,
+            bytes - first, &finding->first.actual, err));
+    }
+    finding->wrong += wrong;
+    return NVBW_OK;
+}
+
+static int32_t compare_by_gpu(struct cuda_session *cuda,
+    const struct cuda_flow *flow, const struct gpu *gpu,
+    struct finding *finding, struct error *err)
+{
+    const cu_address room = gpu->room + GPU_ROOM_RESULTS;
+    const uint64_t *const results =
+        (const void *)(cuda->engine->page + PAGE_RESULTS);
+    uint64_t first;
+    uint64_t count;
+
+    range(flow, &first, &count);
+    TRY(gpu_use(gpu, err));
+    TRY(reset_results(gpu, err));
+    for (uint64_t i = 0; i < count; i++) {
+        struct compare_args args = {
+            .memory =
+                flow->run->dst->device + slices_dst_offset(flow, first + i),
+            .bytes = flow->run->record.bytes,
+            .key = key_of(flow, first + i),
+            .wrong = room + 8 * (i % RESULTS),
+            .first = room + RESULT_BYTES + 8 * (i % RESULTS),
+        };
+
+        TRY(gpu_launch(
+            gpu, GPU_KERNEL_compare, gpu->stream, &args, args.bytes, err));
+    }
+    TRY(fetch_results(cuda, gpu, err));
+    for (uint64_t i = 0; i < count; i++) {
+        TRY(note(flow, gpu, first + i, results[i % RESULTS],
+            results[RESULTS + i % RESULTS], finding, err));
+    }
+    return NVBW_OK;
+}
+
+static int32_t compare_by_cpu(
+    const struct cuda_flow *flow, struct finding *finding, struct error *err)
+{
+    uint64_t first;
+    uint64_t count;
+
+    range(flow, &first, &count);
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t offset = slices_dst_offset(flow, first + i);
+        struct pattern_fault fault = { 0 };
+        const uint64_t wrong = pattern_compare(
+            (const unsigned char *)flow->run->dst->host + offset,
+            flow->run->record.bytes, key_of(flow, first + i), &fault);
+
+        TRY(note(
+            flow, flow->gpu, first + i, wrong, fault.offset, finding, err));
+    }
+    return NVBW_OK;
+}
+
+static void add_finding(const struct cuda_flow *flow,
+    const struct finding *finding, struct record *record)
+{
+    record->verified = flow->single ? "last copy" : "all";
+    record->verified_bytes += finding->bytes;
+    if (finding->wrong > 0 && record->mismatches == 0) {
+        record->mismatch_offset = finding->first.offset;
+        record->mismatch_expected = finding->first.expected;
+        record->mismatch_actual = finding->first.actual;
+    }
+    record->mismatches += finding->wrong;
+}
+
+/* Whom it concerns: the flow's own cells and the total; the background's
+ * bytes concern every cell that it was there for. */
+static void tell(struct cuda_session *cuda, const struct cuda_flow *flow,
+    const struct finding *finding)
+{
+    const struct session *const session = cuda->session;
+
+    for (uint32_t i = 0; i < session->targets_count; i++) {
+        const int own = (int32_t)i == flow->run->cell ||
+                        (int32_t)i == flow->run->reverse ||
+                        session->targets[i].is_total;
+
+        if (own || (flow->background && finding->wrong > 0)) {
+            add_finding(flow, finding, session->targets[i].record);
+        }
+    }
+}
+
+static int32_t verify_flow(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+{
+    struct finding finding = { 0 };
+
+    if (flow->initiator->verify != NULL) {
+        return flow->initiator->verify(cuda, flow, err);
+    }
+    if (flow->run->src == NULL || flow->run->dst == NULL) {
+        return NVBW_OK;
+    }
+
+    const struct gpu *const gpu = contents_owner(cuda, flow, flow->run->dst);
+
+    TRY(gpu != NULL ? compare_by_gpu(cuda, flow, gpu, &finding, err)
+                    : compare_by_cpu(flow, &finding, err));
+    tell(cuda, flow, &finding);
+    return NVBW_OK;
+}
+
+static int32_t verify_all(
+    struct cuda_session *cuda, uint32_t background, struct error *err)
+{
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        if (cuda->flows[i].background == background) {
+            TRY(verify_flow(cuda, &cuda->flows[i], err));
+        }
+    }
+    return NVBW_OK;
+}
+
+int32_t verify_counted(struct cuda_session *cuda, struct error *err)
+{
+    return verify_all(cuda, 0, err);
+}
+
+int32_t verify_background(struct cuda_session *cuda, struct error *err)
+{
+    return verify_all(cuda, 1, err);
+}

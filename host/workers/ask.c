@@ -3,6 +3,7 @@
 #include "ask.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "state.h"
@@ -15,16 +16,17 @@ int32_t ask_worker_start(const struct worker_setup *setup, const char *role,
     const char *devices, struct arena *arena, struct worker_start *out,
     struct error *err)
 {
+    const int is_wrapped = setup->wrap != NULL && strcmp(role, "run") == 0;
     const struct environment_request request = {
         .devices = devices,
         .sim_profile = setup->sim_profile,
-        .parent_pid = setup->wrap == NULL ? (int64_t)getpid() : 0,
+        .parent_pid = is_wrapped ? 0 : (int64_t)getpid(),
     };
 
     *out = (struct worker_start){
         .worker_file = setup->worker_file,
         .role = role,
-        .wrap = setup->wrap,
+        .wrap = is_wrapped ? setup->wrap : NULL,
         .log_dir = setup->log_dir,
         .build = setup->build,
         .grace_ns = GRACE_NS,
@@ -76,9 +78,7 @@ static int32_t send_task(const struct worker_setup *setup,
         TRY(worker_send(&question->worker, FRAME_FACTS, question->facts, err));
     }
     TRY(worker_send(&question->worker, FRAME_TASK, question->task, err));
-    if (setup->wrap == NULL) {
-        worker_allow(&question->worker, setup->answer_ns);
-    }
+    worker_allow(&question->worker, setup->answer_ns);
     return NVBW_OK;
 }
 

@@ -27,7 +27,8 @@ struct question {
     struct worker worker;
 };
 
-/* What is common to all workers of a run. Lives in arena. */
+/* What is common to all workers of a run. Lives in arena. Only run workers are
+ * wrapped: several debuggers at once could not share the terminal. */
 int32_t ask_worker_start(const struct worker_setup *setup, const char *role,
     const char *devices, struct arena *arena, struct worker_start *out,
     struct error *err);

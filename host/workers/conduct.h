@@ -16,7 +16,7 @@ struct worker_setup {
     const char *worker_file; /* nvbw-worker beside nvbw-host */
     const char *driver_file; /* --driver, or NULL */
     const char *sim_profile; /* --sim-profile, or NULL */
-    const char *const *wrap; /* --wrap as argv, or NULL */
+    const char *const *wrap; /* --wrap as argv, for run workers, or NULL */
     const char *log_dir;     /* run_dir/workers, or NULL: logs are dropped */
     uint64_t answer_ns;      /* deadline for describe and facts */
     const char *build;

@@ -103,8 +103,12 @@ static int32_t conclude_schema(
         return check_rules(about, err);
     }
 
-    const char *const message = arena_format(about->arena, "plugin %s: %s",
-        file_name(about->candidate->file), cause->text);
+    /* A worker that had the plugin in hand names it itself. */
+    const char *const message =
+        strncmp(cause->text, "plugin ", 7) == 0
+            ? arena_text(about->arena, cause->text)
+            : arena_format(about->arena, "plugin %s: %s",
+                  file_name(about->candidate->file), cause->text);
 
     FAIL_IF(message == NULL, err, NVBW_E_SYSTEM, "no memory for a schema");
     refuse(

@@ -479,15 +479,36 @@ static void test_surroundings(void **state)
     arena_clear(&stage.arena);
 }
 
+/* C21: under a wrapper the worker keeps the terminal and is not told who its
+ * parent should be. */
+static void test_wrap(void **state)
+{
+    static const char *const wrap[] = { "env", "NVBW_WRAPPED=1", NULL };
+    struct stage stage;
+
+    (void)state;
+    stage_open(&stage);
+    stage.setup.wrap = wrap;
+    stage_add_unit(&stage, "report", 2);
+    stage_add_unit(&stage, "crash@0", 1);
+    stage_run(&stage);
+    stage_expect(&stage, 0, 1, STATE_MEASURED, NULL);
+    expect_message(&stage, 0, "group=own");
+    expect_message(&stage, 0, "parent=bad");
+    stage_expect(&stage, 1, 0, STATE_CRASH, NULL);
+    stage_close(&stage);
+}
+
 static void test_log_is_bounded(void **state)
 {
     struct stage stage;
-    char folder[] = "/tmp/nvbw-test-XXXXXX";
+    char folder[64];
     char file[4200];
     struct stat info;
 
     (void)state;
-    assert_non_null(mkdtemp(folder));
+    snprintf(folder, sizeof folder, "test_conduct_%d", (int)getpid());
+    assert_int_equal(mkdir(folder, 0700), 0);
     stage_open(&stage);
     stage.setup.log_dir = folder;
     stage_add_unit(&stage, "flood@0", 1);
@@ -545,6 +566,7 @@ int main(void)
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_stop_at_once),
         cmocka_unit_test(test_surroundings),
+        cmocka_unit_test(test_wrap),
         cmocka_unit_test(test_log_is_bounded),
         cmocka_unit_test(test_log_frames_are_bounded),
     };

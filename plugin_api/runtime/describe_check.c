@@ -6,6 +6,7 @@
 
 #include "abi.h"
 #include "quantity.h"
+#include "standard_types.h"
 #include "state.h"
 
 enum { LIST_TEXT_BYTES = 4096 };
@@ -70,6 +71,8 @@ static int32_t check_param(const struct testcase_schema *testcase,
     FAIL_IF(name_of(unit_names, param->unit) == NULL, err, NVBW_E_INVALID,
         "C2: parameter %s has unit %u, which this host does not know",
         param->name, param->unit);
+    FAIL_IF(standard_type(param->name) != NULL, err, NVBW_E_INVALID,
+        "C10: parameter %s has the name of a standard one", param->name);
     FAIL_IF(schema_param(testcase, param->name) != param, err, NVBW_E_INVALID,
         "C10: parameter %s is declared twice", param->name);
     FAIL_IF(param->type == NVBW_TYPE_ENUM && !has_choice(param), err,

@@ -58,7 +58,8 @@ struct service {
     _Atomic int64_t deadline_ns;
     int32_t init_status;      /* what init() returned */
     uint32_t skipped_in_init; /* NVBW_SKIP_*, 0: none */
-    char skip_text[256];
+    char init_text[256];      /* the words of skip() or fail() in init */
+    int64_t init_code;
     nvbw_allgather_fn *allgather;
 };
 

@@ -13,7 +13,7 @@
 #include "state.h"
 #include "stats.h"
 
-enum { SAMPLES_LIMIT = 4 << 20, LABEL_LIMIT_BYTES = 256 };
+enum { SAMPLES_LIMIT = 4 << 20 };
 
 struct status_meaning service_meaning(int32_t status)
 {
@@ -219,15 +219,12 @@ int32_t service_put(struct nvbw_ctx *ctx, const struct nvbw_cell *cell,
     return NVBW_OK;
 }
 
-static int32_t skip_in_init(
-    struct service *service, int32_t reason, const char *text)
+/* What skip() or fail() says before there is a task. */
+static void keep_init_text(struct service *service, const char *text)
 {
-    service->skipped_in_init = (uint32_t)reason;
-    service->skip_text[0] = '\0';
-    if (text != NULL) {
-        strncat(service->skip_text, text, sizeof service->skip_text - 1);
+    if (text != NULL && service->init_text[0] == '\0') {
+        strncat(service->init_text, text, sizeof service->init_text - 1);
     }
-    return NVBW_E_SKIPPED;
 }
 
 int32_t service_skip(struct nvbw_ctx *ctx, const struct nvbw_cell *cell,
@@ -244,7 +241,9 @@ int32_t service_skip(struct nvbw_ctx *ctx, const struct nvbw_cell *cell,
             service, "C7: skip() with unknown reason %d", reason);
     }
     if (service->run == NULL) {
-        return skip_in_init(service, reason, text);
+        service->skipped_in_init = (uint32_t)reason;
+        keep_init_text(service, text);
+        return NVBW_E_SKIPPED;
     }
     if (text == NULL) {
         text = reason_find(STATE_SKIP, code)->text;
@@ -286,6 +285,8 @@ int32_t service_fail(struct nvbw_ctx *ctx, const struct nvbw_cell *cell,
     struct nvbw_cell own;
 
     if (service->run == NULL) {
+        service->init_code = code;
+        keep_init_text(service, text);
         return failed;
     }
 

@@ -6,6 +6,9 @@
 #include "cancel.h"
 #include "state.h"
 
+/* Below this there is no status of the contract. */
+enum { STATUS_BELOW_ALL = NVBW_E_DEVICE - 1 };
+
 static const char *words_of(const struct task_run *run, int32_t status)
 {
     if (run->trouble.status == status && run->trouble.text[0] != '\0') {
@@ -30,13 +33,18 @@ static void word_rest(
 {
     struct task_run *const run = service->run;
     const struct status_meaning meaning = service_meaning(status);
+    const int is_known = status > STATUS_BELOW_ALL;
 
     out->state = meaning.state;
-    out->reason = meaning.reason;
+    out->reason = is_known ? meaning.reason : "contract";
     out->code = run->trouble.code;
     out->message = words_of(run, status);
     if (out->message == NULL && status == NVBW_E_CANCELLED) {
         out->message = "the host asked to stop";
+    } else if (out->message == NULL && !is_known) {
+        out->message = arena_format(run->arena,
+            "C7: testcase %s returned %d, which is no status",
+            run->unit.testcase, status);
     } else if (out->message == NULL) {
         out->message = arena_format(run->arena,
             "testcase %s returned %s without saying why", run->unit.testcase,

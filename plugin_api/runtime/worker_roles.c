@@ -172,17 +172,22 @@ static int32_t need_service(
 
 static void refuse_after_init(struct job *job, const struct service *service)
 {
-    const struct status_meaning meaning = service_meaning(service->init_status);
+    const int32_t status = service->init_status;
+    const struct status_meaning meaning = service_meaning(status);
 
-    job->done = (struct done_frame){ .status = service->init_status,
+    job->done = (struct done_frame){ .status = status,
+        .code = service->init_code,
         .state = meaning.state,
         .reason = meaning.reason,
-        .message = arena_format(job->arena, "plugin %s: init returned %s",
-            service->plugin.schema.name, status_name(service->init_status)) };
-    if (service->init_status == NVBW_E_SKIPPED && service->skipped_in_init) {
+        .message = service->init_text };
+    if (service->init_text[0] == '\0') {
+        job->done.message =
+            arena_format(job->arena, "plugin %s: init returned %s",
+                service->plugin.schema.name, status_name(status));
+    }
+    if (status == NVBW_E_SKIPPED && service->skipped_in_init != 0) {
         job->done.state = STATE_SKIP;
         job->done.reason = name_of(skip_names, service->skipped_in_init);
-        job->done.message = service->skip_text;
     }
 }
 

@@ -228,7 +228,7 @@ static void settle_against(struct judged *cell, const char *text)
         return;
     }
     settle(verdict, STATE_FAIL, "limit",
-        arena_format(cell->judging->arena, "%s is %s %s (%s), %u of %u %s",
+        arena_format(cell->judging->arena, "%s is %s %s (%s) in %u of %u %s",
             figure, cell->shape->better == NVBW_LOWER ? "above" : "below",
             bound, text, verdict->attempts - verdict->passed, verdict->attempts,
             verdict->attempts == 1 ? "attempt" : "attempts"));

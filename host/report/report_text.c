@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "quantity.h"
 #include "report_matrix.h"
 
 enum { LISTED_LIMIT = 8, TITLE_LIMIT = 1 << 16 };
@@ -19,26 +18,31 @@ struct text_report {
     struct strbuf *out;
 };
 
-/* Adds text broken at blanks, each line after `indent` blanks; the first line
- * goes on where the buffer's line stands, at column `at`. */
+/* Adds text broken at blanks; the first line begins at column `indent`, where
+ * the buffer stands, the others two further in. */
 static void add_wrapped(
-    struct text_report *report, uint32_t at, uint32_t indent, const char *text)
+    struct text_report *report, uint32_t indent, const char *text)
 {
+    uint32_t at = indent;
+    int is_first = 1;
+
     while (*text != '\0') {
         const size_t blanks = strspn(text, " \n");
         const size_t word = strcspn(text + blanks, " \n");
 
-        if (at + blanks + word > report->columns && at > indent) {
+        if (!is_first && at + 1 + word > report->columns) {
+            at = indent + 2;
             strbuf_add(report->out, "\n");
-            strbuf_add_repeat(report->out, ' ', indent);
-            at = indent;
-        } else if (at > indent || blanks == 0) {
-            strbuf_add_repeat(report->out, ' ', blanks > 0 ? 1 : 0);
-            at += blanks > 0 ? 1 : 0;
+            strbuf_add_repeat(report->out, ' ', at);
+        } else if (!is_first) {
+            strbuf_add(report->out, " ");
+            at++;
         }
         strbuf_add_n(report->out, text + blanks, word);
         at += (uint32_t)word;
         text += blanks + word;
+        text += strspn(text, " \n");
+        is_first = 0;
     }
     strbuf_add(report->out, "\n");
 }
@@ -47,7 +51,7 @@ static void add_line(
     struct text_report *report, uint32_t indent, const char *text)
 {
     strbuf_add_repeat(report->out, ' ', indent);
-    add_wrapped(report, indent, indent + 2, text);
+    add_wrapped(report, indent, text);
 }
 
 static void add_line_format(struct text_report *report, uint32_t indent,
@@ -179,17 +183,26 @@ static void add_utilisation(
     }
 }
 
+/* In the unit of the heading, so that it can be found in the matrix. */
+static void format_figure(uint32_t unit, double value, char *out, size_t size)
+{
+    const struct report_scale *const scale = report_scale_of(unit);
+
+    snprintf(out, size, "%.*f%s%s", scale->decimals, value / scale->divisor,
+        scale->word[0] == '\0' ? "" : " ", scale->word);
+}
+
 static void add_limit(struct text_report *report, const struct report_shape *of)
 {
     const struct verdict *const worst = worst_of(of);
-    char limit[32];
-    char figure[32];
+    char limit[64];
+    char figure[64];
     char label[2 * LABEL_BYTES + 4];
 
     if (worst == NULL) {
         return;
     }
-    quantity_format(worst->figure, of->shape->unit, figure, sizeof figure);
+    format_figure(of->shape->unit, worst->figure, figure, sizeof figure);
     report_cell_label(report->facts, of->unit, worst, label);
     if (isnan(worst->limit)) {
         if (of->count > 1) {
@@ -200,7 +213,7 @@ static void add_limit(struct text_report *report, const struct report_shape *of)
         }
         return;
     }
-    quantity_format(worst->limit, of->shape->unit, limit, sizeof limit);
+    format_figure(of->shape->unit, worst->limit, limit, sizeof limit);
     add_line_format(report, 2, "%s %s (%s, %s:%u); worst %s%s%s, %+.1f %%",
         worst->limit_is_max ? "at most" : "at least", limit, worst->limit_text,
         or_text(worst->limit_origin.file, "default"), worst->limit_origin.line,

@@ -2,6 +2,8 @@
  * Copyright The nvbw-host authors */
 #include "quantity.h"
 
+#include "measure.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,13 +16,6 @@ enum {
     FRACTION_DIGITS = 18 /* most that fit into 64 bits */
 };
 
-/* A unit of measure as people write it. */
-struct measure {
-    const char *word;
-    uint64_t scale;
-    uint32_t unit; /* NVBW_UNIT_*, for limits */
-};
-
 /* One kind of value that is a number and a unit. */
 struct kind {
     const char *what, *example, *units;
@@ -31,7 +26,7 @@ struct kind {
 #define KI UINT64_C(1024)
 #define K  UINT64_C(1000)
 
-static const struct measure size_measures[] = {
+const struct measure size_measures[] = {
     { "B", 1, 0 },
     { "kB", K, 0 },
     { "KB", K, 0 },
@@ -45,7 +40,7 @@ static const struct measure size_measures[] = {
     { NULL, 0, 0 },
 };
 
-static const struct measure duration_measures[] = {
+const struct measure duration_measures[] = {
     { "ns", 1, 0 },
     { "us", K, 0 },
     { "ms", K *K, 0 },
@@ -526,244 +521,4 @@ int32_t quantity_limit(const char *text, enum limit_base *out_base,
     *out_value = value;
     *out_unit = measure->unit;
     return NVBW_OK;
-}
-
-/* ---- Parameters --------------------------------------------------------- */
-
-static int32_t parse_choice(const struct param_schema *param, const char *text,
-    int64_t *out, struct error *err)
-{
-    char names[256] = "";
-    size_t used = 0;
-
-    for (uint32_t i = 0; i < param->choices_count; i++) {
-        if (text != NULL && strcmp(param->choices[i], text) == 0) {
-            *out = i;
-            return NVBW_OK;
-        }
-        if (used < sizeof names) {
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
-                i == 0 ? "" : ", ", param->choices[i]);
-        }
-    }
-    return error_set(err, NVBW_E_INVALID, "\"%.80s\" is not one of %s",
-        text == NULL ? "" : text, names);
-}
-
-static int32_t parse_unsigned(
-    const struct kind *kind, const char *text, int64_t *out, struct error *err)
-{
-    uint64_t value = 0;
-
-    TRY(parse_scaled(kind, text, &value, err));
-    if (value > INT64_MAX) {
-        return refuse_large(kind, text, err);
-    }
-    *out = (int64_t)value;
-    return NVBW_OK;
-}
-
-static int32_t parse_value(const struct param_schema *param, const char *text,
-    struct quantity_value *out, struct error *err)
-{
-    int flag = 0;
-
-    *out = (struct quantity_value){ 0 };
-    switch (param->type) {
-    case NVBW_TYPE_BOOL:
-        TRY(quantity_bool(text, &flag, err));
-        out->integer = flag;
-        return NVBW_OK;
-    case NVBW_TYPE_INT:
-        return quantity_int(text, &out->integer, err);
-    case NVBW_TYPE_SIZE:
-        return parse_unsigned(&size_kind, text, &out->integer, err);
-    case NVBW_TYPE_DURATION:
-        return parse_unsigned(&duration_kind, text, &out->integer, err);
-    case NVBW_TYPE_REAL:
-        return quantity_real(text, param->unit, &out->real, err);
-    case NVBW_TYPE_TEXT:
-        FAIL_IF(text == NULL, err, NVBW_E_INVALID, "the text is missing");
-        return NVBW_OK;
-    case NVBW_TYPE_ENUM:
-        return parse_choice(param, text, &out->integer, err);
-    default:
-        return error_set(err, NVBW_E_INVALID, "the type %u is unknown",
-            (unsigned)param->type);
-    }
-}
-
-/* -1, 0, 1 as one is less than, equal to or greater than the other. */
-static int compare(const struct param_schema *param,
-    const struct quantity_value *one, const struct quantity_value *other)
-{
-    if (param->type == NVBW_TYPE_REAL) {
-        return (one->real > other->real) - (one->real < other->real);
-    }
-    return (one->integer > other->integer) - (one->integer < other->integer);
-}
-
-static int32_t check_bound(const struct param_schema *param, const char *text,
-    const struct quantity_value *value, const char *bound_text, int sign,
-    struct error *err)
-{
-    struct quantity_value bound;
-
-    if (bound_text == NULL) {
-        return NVBW_OK;
-    }
-    TRY(parse_value(param, bound_text, &bound, err));
-    FAIL_IF(compare(param, value, &bound) == sign, err, NVBW_E_INVALID,
-        "\"%.80s\" is %s the %s \"%.80s\"", text, sign < 0 ? "below" : "above",
-        sign < 0 ? "minimum" : "maximum", bound_text);
-    return NVBW_OK;
-}
-
-static int32_t parse_bounded(const struct param_schema *param, const char *text,
-    struct quantity_value *out, struct error *err)
-{
-    TRY(parse_value(param, text, out, err));
-    if (param->type == NVBW_TYPE_TEXT || param->type == NVBW_TYPE_ENUM ||
-        param->type == NVBW_TYPE_BOOL) {
-        return NVBW_OK;
-    }
-    TRY(check_bound(param, text, out, param->min_text, -1, err));
-    return check_bound(param, text, out, param->max_text, 1, err);
-}
-
-int32_t quantity_param(const struct param_schema *param, const char *text,
-    struct quantity_value *out_value, struct error *err)
-{
-    struct error why;
-    struct quantity_value value;
-    const int32_t status = parse_bounded(param, text, &value, &why);
-
-    if (status < 0) {
-        return error_set(
-            err, status, "parameter \"%.80s\": %.800s", param->name, why.text);
-    }
-    *out_value = value;
-    return NVBW_OK;
-}
-
-/* ---- Numbers to text ---------------------------------------------------- */
-
-/* The measure in which the value is a whole number with the fewest digits. */
-static void format_exact(
-    const struct measure *measures, uint64_t value, char *out, size_t size)
-{
-    const struct measure *best = &measures[0];
-
-    for (const struct measure *at = measures; at->word != NULL; at++) {
-        if (value != 0 && value % at->scale == 0 && at->scale > best->scale) {
-            best = at;
-        }
-    }
-    snprintf(out, size, "%llu %s", (unsigned long long)(value / best->scale),
-        best->word);
-}
-
-void quantity_format_size(uint64_t bytes, char *out, size_t size)
-{
-    format_exact(size_measures, bytes, out, size);
-}
-
-void quantity_format_duration(uint64_t ns, char *out, size_t size)
-{
-    format_exact(duration_measures, ns, out, size);
-}
-
-struct step {
-    double from; /* magnitude at which this step begins */
-    double divide;
-    const char *word;
-};
-
-/* Rates stay in GB/s above 1 GB/s, as practice writes them. */
-static const struct step rate_steps[] = {
-    { 1e9, 1e9, "GB/s" },
-    { 1e6, 1e6, "MB/s" },
-    { 1e3, 1e3, "kB/s" },
-    { 0, 1, "B/s" },
-};
-static const struct step time_steps[] = {
-    { 1e9, 1e9, "s" },
-    { 1e6, 1e6, "ms" },
-    { 1e3, 1e3, "us" },
-    { 0, 1, "ns" },
-};
-static const struct step bytes_steps[] = {
-    { 0x1p40, 0x1p40, "TiB" },
-    { 0x1p30, 0x1p30, "GiB" },
-    { 0x1p20, 0x1p20, "MiB" },
-    { 0x1p10, 0x1p10, "KiB" },
-    { 0, 1, "B" },
-};
-
-/* Four digits that mean something. */
-static int decimals(double value)
-{
-    const double magnitude = fabs(value);
-
-    if (magnitude >= 999.95) {
-        return 0;
-    }
-    if (magnitude >= 99.995) {
-        return 1;
-    }
-    return magnitude >= 9.9995 ? 2 : 3;
-}
-
-static void format_steps(
-    const struct step *steps, double value, char *out, size_t size)
-{
-    const struct step *step = steps;
-
-    while (fabs(value) < step->from) {
-        step++;
-    }
-
-    const double scaled = value / step->divide;
-
-    snprintf(out, size, "%.*f %s", decimals(scaled), scaled, step->word);
-}
-
-static void format_bytes(double value, char *out, size_t size)
-{
-    if (value >= 0 && value < 0x1p63 && floor(value) == value) {
-        char exact[32];
-
-        quantity_format_size((uint64_t)value, exact, sizeof exact);
-        if (strcspn(exact, " ") <= 4) {
-            snprintf(out, size, "%s", exact);
-            return;
-        }
-    }
-    format_steps(bytes_steps, value, out, size);
-}
-
-void quantity_format(double value, uint32_t unit, char *out, size_t size)
-{
-    if (!isfinite(value)) {
-        snprintf(out, size, "-");
-        return;
-    }
-    switch (unit) {
-    case NVBW_UNIT_BYTES_PER_SECOND:
-        format_steps(rate_steps, value, out, size);
-        break;
-    case NVBW_UNIT_NANOSECONDS:
-        format_steps(time_steps, value, out, size);
-        break;
-    case NVBW_UNIT_BYTES:
-        format_bytes(value, out, size);
-        break;
-    case NVBW_UNIT_RATIO:
-        snprintf(out, size, "%.*f %%", fabs(value) < 0.1 ? 2 : 1, value * 100);
-        break;
-    default:
-        snprintf(out, size, "%.*f", floor(value) == value ? 0 : decimals(value),
-            value);
-        break;
-    }
 }

@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-enum { CACHE_TIMES = 4, TEAM_MOST = AFFINITY_CPUS };
+enum { CACHE_TIMES = 4, TEAM_MOST = AFFINITY_CPUS, SERIAL_JUDGED_NS = 4000000 };
 
 static struct cpu_session *state_of(const struct session *session)
 {
@@ -134,15 +134,15 @@ static int32_t backend_prepare(struct session *session, uint64_t copies,
     return NVBW_OK;
 }
 
-/* Members of one flow or, with flow NULL, of all counted ones. */
+/* Of the members of one flow or, with flow NULL, of all counted ones. */
 struct span {
-    uint64_t first_start, last_start, first_end, last_end;
+    uint64_t first_start, last_end;
 };
 
 static struct span span_of(
     const struct cpu_session *cpu, const struct cpu_flow *flow)
 {
-    struct span span = { UINT64_MAX, 0, UINT64_MAX, 0 };
+    struct span span = { UINT64_MAX, 0 };
 
     for (uint32_t i = 0; i < cpu->members_count; i++) {
         const struct cpu_member *const m = &cpu->members[i];
@@ -150,12 +150,9 @@ static struct span span_of(
         if (m->flow->background || (flow != NULL && m->flow != flow)) {
             continue;
         }
-        span.first_start =
-            m->start_ns < span.first_start ? m->start_ns : span.first_start;
-        span.last_start =
-            m->start_ns > span.last_start ? m->start_ns : span.last_start;
-        span.first_end =
-            m->end_ns < span.first_end ? m->end_ns : span.first_end;
+        if (m->start_ns < span.first_start) {
+            span.first_start = m->start_ns;
+        }
         span.last_end = m->end_ns > span.last_end ? m->end_ns : span.last_end;
     }
     return span;
@@ -226,6 +223,31 @@ static void sum_up(
     out->seconds = seconds_of(&span);
 }
 
+/* Whether a counted flow began only when another had ended. A thread that the
+ * system holds up for a moment can do that to a sample of microseconds, so
+ * only samples of the length that counts are judged. */
+static int is_serialised(const struct cpu_session *cpu)
+{
+    const struct span all = span_of(cpu, NULL);
+    uint64_t last_start = 0;
+    uint64_t first_end = UINT64_MAX;
+
+    for (uint32_t i = 0; i < cpu->session->flows_count; i++) {
+        const struct cpu_flow *const flow = &cpu->flows[i];
+        const struct span span = span_of(cpu, flow);
+
+        if (flow->background) {
+            continue;
+        }
+        if (span.first_start > last_start) {
+            last_start = span.first_start;
+        }
+        first_end = span.last_end < first_end ? span.last_end : first_end;
+    }
+    return last_start >= first_end &&
+           all.last_end - all.first_start >= SERIAL_JUDGED_NS;
+}
+
 static int32_t backend_sample(
     struct session *session, struct sample *out, struct error *err)
 {
@@ -241,8 +263,7 @@ static int32_t backend_sample(
     cpu_jobs_run(cpu);
     const struct span span = span_of(cpu, NULL);
 
-    out->state =
-        span.last_start >= span.first_end ? SAMPLE_SERIALISED : SAMPLE_GOOD;
+    out->state = is_serialised(cpu) ? SAMPLE_SERIALISED : SAMPLE_GOOD;
     out->seconds = seconds_of(&span);
     for (uint32_t i = 0; i < session->targets_count; i++) {
         sum_up(cpu, i, &out->figures[i]);

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright The nvbw-host authors
+# Holds hostmem's figures against stream_like, on a quiet machine:
+#   tests/bench/hostmem_vs_stream.sh [BUILD_DIR] [MiB per buffer] [PASSES]
+# One line per figure and the ratio. hostmem gives the median of its samples
+# and stream_like the best of its passes, so a ratio a little below 1 is what
+# is to be expected. Exit 0, or 1 if a ratio is outside 0.90 to 1.10.
+set -euo pipefail
+
+build=${1:-build}
+mib=${2:-256}
+passes=${3:-10}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cat >"$work/plan.cfg" <<PLAN
+defaults = { params = { buffer_size = "$mib MiB"; }; };
+suites = ( { plugin = "hostmem"; } );
+PLAN
+
+"$build/bin/nvbw-host" run -c "$work/plan.cfg" --run-dir "$work/run" \
+    --report "json=$work/report.json" >"$work/log" 2>&1 || {
+    code=$?
+    # Samples that scatter are flagged, not failed; 2 and above is trouble.
+    if [ "$code" -ge 2 ]; then
+        cat "$work/log" >&2
+        exit "$code"
+    fi
+}
+"$build/tests/bench/stream_like" -s "$mib" -n "$passes" >"$work/stream.json"
+
+python3 - "$work/report.json" "$work/stream.json" <<'COMPARE'
+import json
+import sys
+
+# hostmem's testcase: kernel, stores, and how many bytes stream_like counts
+# for each that hostmem counts.
+PAIRS = {
+    "host_memory_read": ("read", "none", 1),
+    "host_memory_write": ("write", "streaming", 1),
+    "host_memory_copy": ("copy", "streaming", 2),
+    "host_memory_triad": ("triad", "streaming", 1),
+}
+
+
+def cells(node):
+    """Every object of the report that has a median, with its testcase."""
+    if isinstance(node, list):
+        for one in node:
+            yield from cells(one)
+    elif isinstance(node, dict):
+        if "median" in node and "testcase" in node:
+            yield node
+        for one in node.values():
+            yield from cells(one)
+
+
+with open(sys.argv[1]) as file:
+    report = json.load(file)
+with open(sys.argv[2]) as file:
+    stream = json.load(file)
+rates = {
+    (one["kernel"], one["stores"]): one["bytes_per_second"]
+    for one in stream["bandwidth"]
+}
+good = True
+seen = 0
+for cell in cells(report):
+    # Only node 0 from itself: stream_like places nothing.
+    if cell.get("row", 0) != 0 or cell.get("col", 0) != 0:
+        continue
+    name = cell["testcase"]
+    if name in PAIRS:
+        kernel, stores, times = PAIRS[name]
+        ours, theirs = cell["median"] * times, rates[(kernel, stores)]
+        unit, scale = "GB/s", 1e-9
+    elif name == "host_memory_latency":
+        ours, theirs = cell["median"], stream["latency_ns"]
+        unit, scale = "ns", 1
+    else:
+        continue
+    seen += 1
+    ratio = ours / theirs
+    good = good and 0.9 <= ratio <= 1.1
+    print(f"{name:24} {ours * scale:9.2f} {theirs * scale:9.2f} {unit:4} "
+          f"{ratio:6.3f}")
+if seen == 0:
+    sys.exit("the report has no figure of hostmem")
+sys.exit(0 if good else 1)
+COMPARE

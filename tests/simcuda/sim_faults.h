@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FAULTS_MAX = 32, FAULT_NAME = 56 };
+enum { FAULTS_MAX = 512, FAULT_NAME = 56 };
 
 enum fault_kind {
     FAULT_CALL,

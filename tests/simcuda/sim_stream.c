@@ -118,7 +118,8 @@ static int strikes_gpu(const struct sim_machine *machine, enum fault_kind kind,
     return 0;
 }
 
-static void strike(struct sim_machine *machine, struct CUstream_st *stream)
+static void strike(
+    struct sim_machine *machine, struct CUstream_st *stream, struct sim_op *op)
 {
     struct sim_gpu *gpu = &machine->gpus[stream->context->gpu];
 
@@ -130,6 +131,7 @@ static void strike(struct sim_machine *machine, struct CUstream_st *stream)
     }
     if (!gpu->slowed && strikes_gpu(machine, FAULT_GPU_SLOW, gpu)) {
         slow_down(machine, gpu);
+        op->load.limit /= 2; /* it was planned before */
     }
     if (!gpu->lost && strikes_gpu(machine, FAULT_GPU_LOST, gpu)) {
         lose(machine, gpu);
@@ -148,7 +150,7 @@ cu_result stream_enqueue(struct CUstream_st *stream, struct sim_op *op)
 {
     struct sim_machine *machine = sim_machine();
 
-    strike(machine, stream);
+    strike(machine, stream, op);
     if (!has_room(stream)) {
         sim_wait(has_room, stream);
     }

@@ -39,6 +39,9 @@ enum side { SIDE_ANY, SIDE_DEVICE, SIDE_HOST };
 
 static int side_is(enum side side, const struct place *place)
 {
+    if (place->strict && !place->accessible) {
+        return 0;
+    }
     return side == SIDE_ANY ||
            (side == SIDE_DEVICE
                    ? place->kind == PLACE_DEVICE ||

@@ -50,6 +50,7 @@ int place_find(struct sim_machine *machine, uint32_t executor, uint64_t address,
     out->gpu = range->gpu;
     out->node = range->node;
     out->accessible = is_accessible(machine, executor, range);
+    out->strict = range->kind == MEMORY_MAPPED;
     return 1;
 }
 

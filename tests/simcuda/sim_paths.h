@@ -14,6 +14,7 @@ struct place {
     uint32_t gpu;
     int32_t node;   /* of host memory; MEMORY_NEAR */
     int accessible; /* by the executing GPU */
+    int strict;     /* not even a staged copy where it is not */
 };
 
 /* Where the bytes are, as the executing GPU sees them. 0: nowhere. */

@@ -4,7 +4,8 @@
  * within 1 %, contended ones within 3 %. */
 #include "sim_test.h"
 
-#include <stdlib.h>
+#include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define SIZE  (UINT64_C(12) << 20)
@@ -150,9 +151,10 @@ int main(void)
         cmocka_unit_test(contended_figures),
     };
 
-    char path[] = "/tmp/nvbw_fine_XXXXXX";
-    const int descriptor = mkstemp(path);
+    char path[64];
+    const int descriptor = memfd_create("profile", 0);
 
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
     if (descriptor < 0 ||
         write(descriptor, profile_text, sizeof profile_text - 1) < 0) {
         return 1;
@@ -161,6 +163,5 @@ int main(void)
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
     close(descriptor);
-    unlink(path);
     return failed;
 }

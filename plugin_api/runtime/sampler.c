@@ -173,12 +173,13 @@ static int32_t take(struct sampling *run, struct error *err)
     }
 }
 
-/* Sizes the sample: one copy first, then as many as last long enough. */
+/* Sizes the sample: the least copies first, then as many as last long
+ * enough. */
 static int32_t size_sample(struct sampling *run, struct error *err)
 {
     struct session *const session = run->session;
 
-    run->copies = 1;
+    run->copies = session->copies_least;
     for (uint32_t i = 0; i < SIZINGS; i++) {
         TRY(prepare(run, err));
         TRY(take(run, err));

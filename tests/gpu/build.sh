@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The nvbw-host authors
 # build.sh OUT_FOLDER: builds gpu_engine alone, for machines with GPUs on which
-# the libraries of the whole are missing: it needs a C compiler and nvcc alone.
+# the libraries of the whole are missing: it needs a C compiler, nvcc and libnuma.
 # Run it at the top of the sources.
 set -eu
 out=${1:?usage: build.sh OUT_FOLDER}
@@ -21,4 +21,4 @@ cc -std=c17 -O2 -g -D_GNU_SOURCE -DNVBW_HAVE_KERNELS=1 \
     -I "$out" -I plugin_api/include -I plugin_api/common \
     -I plugin_api/runtime -I kernels ${CFLAGS:-} \
     tests/gpu/gpu_engine.c kernels/kernel_images.c "$out/engine_fatbin.c" \
-    $sources -o "$out/tests/gpu/gpu_engine" -lpthread -ldl -lm
+    $sources -o "$out/tests/gpu/gpu_engine" -lnuma -lpthread -ldl -lm

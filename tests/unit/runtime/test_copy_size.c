@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "copy_size.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum { MIB = 1 << 20 };
+
+static struct gpu_facts gpus[] = {
+    { .memory_bytes = UINT64_C(140) << 30 },
+    { .memory_bytes = UINT64_C(140) << 30 },
+};
+static struct pair_facts pairs[] = {
+    { .from = 0, .to = 1, .nvlinks = 18 },
+    { .from = 1, .to = 0, .nvlinks = 0 },
+};
+static const struct facts facts = {
+    .gpus = gpus, .gpus_count = 2, .pairs = pairs, .pairs_count = 2
+};
+static const struct measure_params adaptive = { .buffer_bytes =
+                                                    COPY_SIZE_DEFAULT };
+
+static struct flow_record make_flow(
+    uint32_t src, int32_t src_place, uint32_t dst, int32_t dst_place)
+{
+    const struct flow_record flow = { .initiator = NVBW_BY_CE,
+        .operation = NVBW_OP_COPY,
+        .src_memory = src,
+        .src_place = src_place,
+        .dst_memory = dst,
+        .dst_place = dst_place,
+        .bytes = COPY_SIZE_DEFAULT };
+
+    return flow;
+}
+
+static void the_path_decides_where_the_plan_does_not(void **state)
+{
+    const struct flow_record host =
+        make_flow(NVBW_MEM_PINNED, 0, NVBW_MEM_DEVICE, 0);
+    const struct flow_record linked =
+        make_flow(NVBW_MEM_DEVICE, 0, NVBW_MEM_DEVICE, 1);
+    const struct flow_record bus =
+        make_flow(NVBW_MEM_DEVICE, 1, NVBW_MEM_DEVICE, 0);
+    const struct flow_record local =
+        make_flow(NVBW_MEM_DEVICE, 0, NVBW_MEM_DEVICE, 0);
+    const struct flow_record read =
+        make_flow(NVBW_MEM_DEVICE, 0, NVBW_MEM_NONE, -1);
+
+    (void)state;
+    assert_int_equal(copy_size(&facts, &host, &adaptive), 128 * MIB);
+    assert_int_equal(copy_size(&facts, &linked, &adaptive), 1024 * MIB);
+    assert_int_equal(copy_size(&facts, &bus, &adaptive), 128 * MIB);
+    assert_int_equal(copy_size(&facts, &local, &adaptive), 1024 * MIB);
+    assert_int_equal(copy_size(&facts, &read, &adaptive), 1024 * MIB);
+}
+
+static void the_plan_is_obeyed(void **state)
+{
+    struct flow_record flow = make_flow(NVBW_MEM_DEVICE, 0, NVBW_MEM_DEVICE, 1);
+    const struct measure_params small = { .buffer_bytes = 4097 };
+    const struct measure_params fixed = { .fixed = 1,
+        .buffer_bytes = COPY_SIZE_DEFAULT };
+
+    (void)state;
+    assert_int_equal(copy_size(&facts, &flow, &fixed), COPY_SIZE_DEFAULT);
+    flow.bytes = 4097;
+    assert_int_equal(copy_size(&facts, &flow, &small), 4097);
+}
+
+static void small_gpus_get_small_copies(void **state)
+{
+    const struct flow_record local =
+        make_flow(NVBW_MEM_DEVICE, 0, NVBW_MEM_DEVICE, 0);
+
+    (void)state;
+    gpus[0].memory_bytes = UINT64_C(6) << 30;
+    assert_int_equal(copy_size(&facts, &local, &adaptive), 256 * MIB);
+    gpus[0].memory_bytes = UINT64_C(140) << 30;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_path_decides_where_the_plan_does_not),
+        cmocka_unit_test(the_plan_is_obeyed),
+        cmocka_unit_test(small_gpus_get_small_copies),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

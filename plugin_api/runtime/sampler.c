@@ -408,7 +408,7 @@ static void flag_statistics(struct session *session, struct record *record)
         !(stats_half_width(&stats) <= precision_of(session))) {
         settle_flag(session->arena, record, "imprecise");
     }
-    if (fabs(stats.drift) > DRIFT_FLAGGED) {
+    if (fabs(stats.drift) > fmax(DRIFT_FLAGGED, 2.0 * precision_of(session))) {
         settle_flag(session->arena, record, "drift");
     }
 }

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "expect.h"
+
 static int32_t add(const struct judging *judging, struct verdicts *out,
     const struct finding *finding)
 {
@@ -85,6 +87,27 @@ static int32_t find_gpu_trouble(
     return NVBW_OK;
 }
 
+static int32_t find_unexpected(
+    const struct judging *judging, struct verdicts *out)
+{
+    struct expect_fault *faults = NULL;
+    uint32_t count = 0;
+
+    TRY(expect_check(&judging->evidence->plan, &judging->evidence->facts,
+        judging->arena, &faults, &count, judging->err));
+    for (uint32_t i = 0; i < count; i++) {
+        const struct finding finding = { .id = "expect",
+            .gpu = faults[i].gpu,
+            .peer = -1,
+            .what = faults[i].what,
+            .action = "mend the machine, or correct the plan's expect",
+            .exit_code = EXIT_HEALTH };
+
+        TRY(add(judging, out, &finding));
+    }
+    return NVBW_OK;
+}
+
 /* The last word on whether a GPU still answers. */
 static const struct event *last_taint(
     const struct evidence *evidence, int32_t gpu)
@@ -131,35 +154,12 @@ static int32_t find_tainted(const struct judging *judging, struct verdicts *out)
     return NVBW_OK;
 }
 
-static int32_t find_other_machine(
-    const struct judging *judging, struct verdicts *out)
-{
-    for (uint32_t i = 0; i < out->count; i++) {
-        const struct verdict *const verdict = &out->list[i];
-
-        if (verdict->state == STATE_NOT_RUN && verdict->reason != NULL &&
-            strcmp(verdict->reason, "health") == 0) {
-            const struct finding finding = { .id = "expect",
-                .gpu = -1,
-                .peer = -1,
-                .what = or_text(verdict->message,
-                    "the machine is not the one that the plan expects"),
-                .action = "repair the machine, or correct `expect` in the "
-                          "site's plan",
-                .exit_code = EXIT_HEALTH };
-
-            return add(judging, out, &finding);
-        }
-    }
-    return NVBW_OK;
-}
-
 int32_t findings_add(const struct judging *judging, struct verdicts *out)
 {
     static int32_t (*const rules[])(
         const struct judging *, struct verdicts *) = {
         find_driver,
-        find_other_machine,
+        find_unexpected,
         find_gpu_trouble,
         find_tainted,
         find_refused_plugins,

@@ -14,6 +14,7 @@ enum { REPORT_LIMIT = 1 << 30 };
 const struct report_format report_formats[] = {
     { "text", "for people: matrices, limits, findings and a summary",
         report_text },
+    { "verdict", "one line: the outcome and the exit code", report_verdict },
     { "json", "all of it, with samples and flows; see report.schema.json",
         report_json },
     { "summary", "the run in the journal's form, with one verdict per cell",

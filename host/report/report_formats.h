@@ -10,6 +10,8 @@ enum { REPORT_SCHEMA_VERSION = 1 };
 
 int32_t report_text(
     const struct report_input *input, struct strbuf *out, struct error *err);
+int32_t report_verdict(
+    const struct report_input *input, struct strbuf *out, struct error *err);
 int32_t report_json(
     const struct report_input *input, struct strbuf *out, struct error *err);
 int32_t report_summary(

@@ -444,11 +444,18 @@ static void add_counts(struct text_report *report)
     add_line(report, 0, text);
 }
 
+static void add_verdict(struct strbuf *out, const struct verdicts *verdicts)
+{
+    const struct exit_words *const words =
+        report_exit_words(verdicts->exit_code);
+
+    strbuf_format(out, "%s: %s, exit %d\n", words->word, words->text,
+        verdicts->exit_code);
+}
+
 static void add_foot(struct text_report *report)
 {
     const struct verdicts *const verdicts = report->input->verdicts;
-    const struct exit_words *const words =
-        report_exit_words(verdicts->exit_code);
 
     add_findings(report);
     add_counts(report);
@@ -457,8 +464,7 @@ static void add_foot(struct text_report *report)
         add_line(report, 0, "The run was interrupted.");
     }
     add_banner(report);
-    add_line_format(report, 0, "%s: %s, exit %d", words->word, words->text,
-        verdicts->exit_code);
+    add_verdict(report->out, verdicts);
     if (report->input->run_dir != NULL) {
         strbuf_format(
             report->out, "Run directory: %s\n", report->input->run_dir);
@@ -477,5 +483,13 @@ int32_t report_text(
     add_head(&report);
     add_units(&report);
     add_foot(&report);
+    return NVBW_OK;
+}
+
+int32_t report_verdict(
+    const struct report_input *input, struct strbuf *out, struct error *err)
+{
+    (void)err;
+    add_verdict(out, input->verdicts);
     return NVBW_OK;
 }

@@ -71,6 +71,11 @@ static int32_t take_frame(struct worker *worker, uint32_t type,
     return question->on_frame(question, type, object, err);
 }
 
+static int needs_no_driver(const struct task_frame *task)
+{
+    return task->role == TASK_DESCRIBE || task->role == TASK_RECORD;
+}
+
 static int32_t send_task(const struct worker_setup *setup,
     struct question *question, struct error *err)
 {
@@ -78,7 +83,9 @@ static int32_t send_task(const struct worker_setup *setup,
         TRY(worker_send(&question->worker, FRAME_FACTS, question->facts, err));
     }
     TRY(worker_send(&question->worker, FRAME_TASK, question->task, err));
-    worker_allow(&question->worker, setup->answer_ns);
+    worker_allow(&question->worker, needs_no_driver(question->task)
+                                        ? setup->describe_ns
+                                        : setup->answer_ns);
     return NVBW_OK;
 }
 

@@ -34,7 +34,7 @@ int32_t ask_worker_start(const struct worker_setup *setup, const char *role,
     struct error *err);
 
 /* Asks all questions, at most at_once of them at the same time, and waits for
- * the answers, each for setup->answer_ns at most. A worker that fails is no
+ * the answers, each for as long as setup allows its role. A worker that fails is no
  * error: its question's cause says what happened. Ends early, killing all,
  * when a signal comes to the crew. */
 int32_t ask_all(const struct worker_setup *setup, struct crew *crew,

@@ -122,6 +122,17 @@ static int32_t list_settled(
     return NVBW_OK;
 }
 
+/* A short timeout in the plan shortens the patience with a worker that is
+ * just starting, too. */
+static uint64_t first_timeout_ns(const struct unit_run *run)
+{
+    const uint64_t timeout_ns = run->unit->timeout_ns;
+    const uint64_t answer_ns = run->conductor->request->setup->answer_ns;
+
+    return timeout_ns +
+           (timeout_ns < answer_ns / 4 ? 4 * timeout_ns : answer_ns);
+}
+
 static uint64_t budget_left(const struct conductor *conductor)
 {
     const uint64_t now_ns = host_clock_ns();
@@ -159,8 +170,7 @@ static int32_t send_task(struct unit_run *run, struct error *err)
     unit_frames_allow(run);
     if (conductor->runner.tasks++ == 0 && worker->deadline_ns != UINT64_MAX) {
         /* A fresh worker loads libraries and the driver first. */
-        worker_allow(worker,
-            run->unit->timeout_ns + conductor->request->setup->answer_ns);
+        worker_allow(worker, first_timeout_ns(run));
     }
     return NVBW_OK;
 }

@@ -71,7 +71,7 @@ int sysfs_read(char *out, size_t size, const char *format, ...)
 
 char *sysfs_text(struct arena *arena, const char *format, ...)
 {
-    char *const text = malloc(SYSFS_TEXT_BYTES);
+    char *const text = calloc(1, SYSFS_TEXT_BYTES);
     char *copy = NULL;
     va_list args;
 

@@ -66,7 +66,7 @@ rule_banned() {
 }
 
 rule_words() {
-  c_files | xargs grep -nE 'TODO|FIXME|XXX|not implemented|for now|placeholder for' |
+  c_files | xargs grep -nE 'TODO|FIXME|\bXXX\b|not implemented|for now|placeholder for' |
     { grep . && exit 1; exit 0; } || bad=1
 }
 

@@ -331,13 +331,24 @@ static void health_comes_first(void **state)
 
 static void another_machine_is_a_health_failure(void **state)
 {
+    static const char *gpus[] = { "8" };
+    static const char *model[] = { "no such model" };
+    static struct plan_value expect[] = {
+        { .name = "gpus", .texts = gpus, .texts_count = 1 },
+        { .name = "model", .texts = model, .texts_count = 1 },
+    };
+
     (void)state;
-    sample_closed_unit(&run, &arena, "x", STATE_NOT_RUN, "health",
-        "8 GPUs are expected, 2 are there");
+    sample_closed_unit(
+        &run, &arena, "x", STATE_NOT_RUN, "health", "not the machine");
+    run.plan.expect = expect;
+    run.plan.expect_count = 2;
     judge();
     assert_int_equal(verdicts.exit_code, 3);
-    assert_string_equal(
-        verdicts.findings[0].what, "8 GPUs are expected, 2 are there");
+    assert_int_equal(verdicts.findings_count, 1 + run.facts.gpus_count);
+    assert_string_equal(verdicts.findings[0].id, "expect");
+    assert_non_null(
+        strstr(verdicts.findings[0].what, "expected 8 GPUs, found"));
 }
 
 static void limits_without_a_cell_are_listed(void **state)

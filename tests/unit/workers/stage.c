@@ -93,6 +93,7 @@ void stage_open(struct stage *stage)
     *stage = (struct stage){ .descriptors = count_descriptors() };
     arena_init(&stage->arena, (size_t)64 << 20);
     stage->setup = (struct worker_setup){ .worker_file = FAKE_WORKER,
+        .describe_ns = 5000000000u,
         .answer_ns = 5000000000u,
         .build = "fake build" };
     stage->request = (struct conduct_request){ .setup = &stage->setup,

@@ -68,6 +68,7 @@ static void test_describe(void **state)
 
     (void)state;
     stage_open(&stage);
+    stage.setup.describe_ns = 500000000u;
     stage.setup.answer_ns = 500000000u;
     for (uint32_t i = 0; i < SPOILED_COUNT; i++) {
         list[i] = (struct candidate){
@@ -130,6 +131,7 @@ static void expect_fallback(const char *profile, const char *trouble)
     struct facts facts;
 
     stage_open(&stage);
+    stage.setup.describe_ns = 200000000u;
     stage.setup.answer_ns = 200000000u;
     stage.setup.sim_profile = profile;
     assert_int_equal(

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "cmd.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "nearest.h"
+
+const struct command *const commands[] = {
+    &command_run,
+    &command_list,
+    &command_help,
+    &command_check_plan,
+    &command_check_plugin,
+    &command_resume,
+    &command_report,
+    &command_verify,
+    NULL,
+};
+
+const struct command *command_find(const char *name)
+{
+    for (const struct command *const *at = commands; *at != NULL; at++) {
+        if (strcmp((*at)->name, name) == 0) {
+            return *at;
+        }
+    }
+    return NULL;
+}
+
+int32_t command_unknown(const char *name, struct error *err)
+{
+    struct nearest nearest;
+    char hint[NEAREST_HINT_BYTES];
+
+    nearest_begin(&nearest, name);
+    for (const struct command *const *at = commands; *at != NULL; at++) {
+        nearest_offer(&nearest, (*at)->name);
+    }
+    return error_set(err, NVBW_E_INVALID,
+        "unknown command \"%s\"%s; a plan is given with -c, nvbw-host --help "
+        "lists the commands",
+        name, nearest_hint(&nearest, hint));
+}
+
+int command_fail(const struct error *err, int exit_code)
+{
+    fprintf(stderr, "nvbw-host: %s\n", err->text);
+    return exit_code;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "cmd.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "judge.h"
+#include "needs.h"
+#include "prepare.h"
+#include "record_json.h"
+#include "state.h"
+
+/* Whether a testcase can run here; all GPUs count as selected. */
+static int32_t ask(struct prepared *prepared,
+    const struct testcase_schema *testcase, struct needs_answer *out,
+    struct error *err)
+{
+    uint32_t *const gpus =
+        arena_alloc(prepared->arena, prepared->facts.gpus_count, sizeof *gpus);
+
+    FAIL_IF(gpus == NULL, err, NVBW_E_SYSTEM, "out of memory");
+    for (uint32_t i = 0; i < prepared->facts.gpus_count; i++) {
+        gpus[i] = i;
+    }
+    return needs_check(testcase, &prepared->facts, gpus,
+        prepared->facts.gpus_count, 0, prepared->arena, out, err);
+}
+
+static int32_t print_testcase(struct prepared *prepared,
+    const struct testcase_schema *testcase, struct error *err)
+{
+    struct needs_answer answer = { 0 };
+
+    printf("  %-40s %s\n", testcase->name, testcase->summary);
+    if (testcase->problem != NULL) {
+        printf("    refused: %s\n", testcase->problem);
+        return NVBW_OK;
+    }
+    TRY(ask(prepared, testcase, &answer, err));
+    if (answer.state != STATE_NONE) {
+        printf("    cannot run here (%s): %s\n", answer.reason, answer.message);
+    }
+    return NVBW_OK;
+}
+
+static int32_t print_text(struct prepared *prepared, struct error *err)
+{
+    for (uint32_t i = 0; i < prepared->plugins_count; i++) {
+        const struct plugin_schema *const plugin = &prepared->plugins[i];
+
+        printf("%s %s  %s\n", plugin->name,
+            plugin->version == NULL ? "" : plugin->version,
+            plugin->summary == NULL ? "" : plugin->summary);
+        if (plugin->state != STATE_NONE) {
+            printf("  %s (%s): %s\n", name_of(state_names, plugin->state),
+                plugin->reason == NULL ? "-" : plugin->reason, plugin->message);
+        }
+        for (uint32_t k = 0; k < plugin->testcases_count; k++) {
+            TRY(print_testcase(prepared, &plugin->testcases[k], err));
+        }
+    }
+    return NVBW_OK;
+}
+
+static int32_t add_testcases(struct prepared *prepared,
+    const struct plugin_schema *plugin, json_t *json, struct error *err)
+{
+    json_t *const list = json_object_get(json, "testcases");
+
+    for (uint32_t i = 0; i < plugin->testcases_count; i++) {
+        struct needs_answer answer = { 0 };
+        json_t *const item = json_array_get(list, i);
+
+        TRY(ask(prepared, &plugin->testcases[i], &answer, err));
+        json_object_set_new(
+            item, "runs_here", json_boolean(answer.state == STATE_NONE));
+        json_object_set_new(item, "reason",
+            answer.reason == NULL ? json_null() : json_string(answer.reason));
+        json_object_set_new(item, "message",
+            answer.message == NULL ? json_null() : json_string(answer.message));
+    }
+    return NVBW_OK;
+}
+
+static int32_t print_json(struct prepared *prepared, struct error *err)
+{
+    json_t *const list = json_array();
+
+    for (uint32_t i = 0; i < prepared->plugins_count; i++) {
+        json_t *const json = fields_to_json(
+            &plugin_schema_fields, &prepared->plugins[i], ABSENT_NULL);
+
+        FAIL_IF(json == NULL, err, NVBW_E_SYSTEM, "out of memory");
+        json_array_append_new(list, json);
+        TRY(add_testcases(prepared, &prepared->plugins[i], json, err));
+    }
+
+    json_t *const root = json_pack("{s:o}", "plugins", list);
+
+    json_dumpf(root, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(root);
+    return NVBW_OK;
+}
+
+static int run(const struct options *options, struct arena *arena)
+{
+    struct prepared prepared;
+    struct error err = { 0 };
+    int32_t status = prepare_parts(options, arena, &prepared, &err);
+
+    if (status >= 0 && options->plans.count > 0) {
+        status = prepare_plan(&prepared, &err);
+    }
+    if (status >= 0) {
+        status = prepare_plugins(&prepared, &err);
+    }
+    if (status >= 0) {
+        status = prepare_facts(&prepared, &err);
+    }
+    if (status >= 0) {
+        status = options->json ? print_json(&prepared, &err)
+                               : print_text(&prepared, &err);
+    }
+    return status < 0 ? command_fail(&err, EXIT_USAGE) : EXIT_PASSED;
+}
+
+const struct command command_list = {
+    .name = "list",
+    .usage = "[--json] [--plugin-dir DIR]",
+    .summary = "plugins, testcases, and whether each can run here",
+    .run = run,
+};

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "cmd.h"
+
+#include "dry_run.h"
+#include "environment.h"
+#include "finish.h"
+#include "plan_copy.h"
+#include "prepare.h"
+#include "run.h"
+
+static const char *run_pattern(const struct options *options)
+{
+    return options->run_dir != NULL ? options->run_dir : "nvbw-runs/%h-%t";
+}
+
+static int32_t prepare_all(struct prepared *prepared, struct error *err)
+{
+    TRY(prepare_plan(prepared, err));
+    TRY(finish_check_reports(prepared->options, &prepared->plan, err));
+    TRY(prepare_plugins(prepared, err));
+    TRY(prepare_check(prepared, err));
+    TRY(prepare_facts(prepared, err));
+    TRY(prepare_schedule(prepared, err));
+    return prepare_expect(prepared, err);
+}
+
+/* Evidence in memory and journal on disk take the same lines, so a resumed run
+ * stands where this one stood. */
+struct start {
+    struct evidence *evidence;
+    struct journal *journal;
+    struct arena *arena;
+    struct error *err;
+};
+
+static int32_t note(
+    const struct start *start, uint32_t line_type, const void *object)
+{
+    TRY(evidence_add(
+        start->evidence, start->arena, line_type, object, start->err));
+    return journal_add(start->journal, line_type, object, start->err);
+}
+
+/* Everything that is known before the first unit. */
+static int32_t note_all(const struct start *start,
+    const struct prepared *prepared, const struct run_header *header)
+{
+    TRY(note(start, LINE_RUN, header));
+    TRY(note(start, LINE_PLAN, &prepared->plan));
+    TRY(note(start, LINE_FACTS, &prepared->facts));
+    for (uint32_t i = 0; i < prepared->plugins_count; i++) {
+        TRY(note(start, LINE_PLUGIN, &prepared->plugins[i]));
+    }
+    for (uint32_t i = 0; i < prepared->schedule.units_count; i++) {
+        TRY(note(start, LINE_UNIT, &prepared->schedule.units[i]));
+    }
+    return journal_flush(start->journal, start->err);
+}
+
+static int32_t carry_out(struct prepared *prepared, struct evidence *evidence,
+    struct run_dir *dir, struct error *err)
+{
+    const struct options *const options = prepared->options;
+    struct run_header header;
+    struct journal *journal = NULL;
+
+    TRY(run_header_fill(&header, options->argc,
+        (const char *const *)options->argv, prepared->arena, err));
+    header.untrusted = (uint32_t)options->trust_plugins;
+    header.wrapped = options->wrap != NULL;
+    TRY(plan_copy(dir, &prepared->plan, prepared->arena, err));
+    prepared->setup.log_dir =
+        arena_format(prepared->arena, "%s/workers", dir->path);
+    TRY(journal_open(dir->path, &journal, err));
+
+    const struct start start = { evidence, journal, prepared->arena, err };
+    const struct run_parts run = { .setup = &prepared->setup,
+        .evidence = evidence,
+        .arena = prepared->arena,
+        .journal = journal };
+    int32_t status = note_all(&start, prepared, &header);
+
+    if (status >= 0) {
+        status = run_units(options, &run, err);
+    }
+    journal_close(journal);
+    return status;
+}
+
+static int run(const struct options *options, struct arena *arena)
+{
+    struct prepared prepared;
+    struct evidence evidence = { 0 };
+    struct run_dir dir;
+    struct error err = { 0 };
+
+    if (options->args.count > 0) {
+        error_set(&err, NVBW_E_INVALID,
+            "\"%s\" is not expected here; a plan is given with -c",
+            options->args.texts[0]);
+        return command_fail(&err, EXIT_USAGE);
+    }
+    if (prepare_parts(options, arena, &prepared, &err) < 0 ||
+        prepare_all(&prepared, &err) < 0) {
+        return command_fail(&err, EXIT_USAGE);
+    }
+    if (options->dry_run) {
+        return dry_run_print(&prepared);
+    }
+    if (run_dir_create(run_pattern(options), &dir, &err) < 0) {
+        return command_fail(&err, EXIT_USAGE);
+    }
+
+    int exit_code = EXIT_INCOMPLETE;
+
+    if (carry_out(&prepared, &evidence, &dir, &err) < 0) {
+        command_fail(&err, exit_code);
+    } else {
+        exit_code = finish_run(options, &evidence, &dir, arena);
+    }
+    run_dir_close(&dir);
+    return exit_code;
+}
+
+const struct command command_run = {
+    .name = "run",
+    .usage = "[-c PLAN]... [--set PATH=VALUE]... [--report FORMAT=FILE]...",
+    .summary = "runs a plan; without -c, the installed plans/quick.cfg",
+    .run = run,
+};

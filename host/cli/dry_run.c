@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "dry_run.h"
+
+#include <stdio.h>
+
+#include "cmd.h"
+#include "judge.h"
+#include "quantity.h"
+#include "state.h"
+
+static void print_side(
+    const struct facts *facts, uint32_t memory, int32_t place)
+{
+    const int on_gpu = memory >= NVBW_MEM_DEVICE;
+
+    if (memory == NVBW_MEM_NONE) {
+        printf("nothing");
+    } else if (place < 0) {
+        printf("%s", name_of(memory_names, memory));
+    } else if (on_gpu) {
+        printf("%s of GPU %d", name_of(memory_names, memory),
+            facts->gpus[place].index);
+    } else {
+        printf("%s of node %d", name_of(memory_names, memory),
+            facts->nodes[place].number);
+    }
+}
+
+static void print_flow(
+    const struct facts *facts, const struct flow_record *flow)
+{
+    char size[32];
+
+    quantity_format_size(flow->bytes, size, sizeof size);
+    printf("      %s %s, %s: ", name_of(initiator_names, flow->initiator),
+        name_of(operation_names, flow->operation), size);
+    print_side(facts, flow->src_memory, flow->src_place);
+    printf(" -> ");
+    print_side(facts, flow->dst_memory, flow->dst_place);
+    printf("%s\n", flow->counted ? "" : " (not counted)");
+}
+
+static void print_recording(
+    const struct facts *facts, const struct recording *recording)
+{
+    for (uint32_t i = 0; i < recording->records_count; i++) {
+        const struct record *const record = &recording->records[i];
+
+        printf("    %s [%u,%u]\n", record->metric, record->row, record->col);
+        for (uint32_t k = 0; k < record->flows_count; k++) {
+            print_flow(facts, &record->flows[k]);
+        }
+    }
+}
+
+static int32_t print_unit(
+    struct prepared *prepared, struct unit *unit, struct error *err)
+{
+    struct recording recording = { 0 };
+
+    if (unit->state == STATE_NONE) {
+        TRY(workers_record(&prepared->setup, &prepared->facts, unit,
+            prepared->arena, &recording, err));
+        if (unit->open_axes) {
+            TRY(schedule_close_axes(&prepared->schedule, unit->id,
+                recording.labels, recording.labels_count, prepared->arena,
+                err));
+        }
+    }
+    printf("  %s/%s%s%s: %u cell%s", unit->plugin, unit->testcase,
+        unit->sweep == NULL ? "" : " ", unit->sweep == NULL ? "" : unit->sweep,
+        unit_cell_count(unit), unit_cell_count(unit) == 1 ? "" : "s");
+    if (unit->state != STATE_NONE) {
+        printf(", %s (%s): %s", name_of(state_names, unit->state),
+            unit->reason == NULL ? "-" : unit->reason,
+            unit->message == NULL ? "" : unit->message);
+    }
+    printf("\n");
+    if (!prepared->options->quiet) {
+        print_recording(&prepared->facts, &recording);
+    }
+    return NVBW_OK;
+}
+
+int dry_run_print(struct prepared *prepared)
+{
+    struct error err = { 0 };
+    uint32_t cells = 0;
+
+    printf("plan \"%s\", nothing is measured:\n",
+        prepared->plan.name == NULL ? "" : prepared->plan.name);
+    for (uint32_t i = 0; i < prepared->schedule.units_count; i++) {
+        struct unit *const unit = &prepared->schedule.units[i];
+
+        if (print_unit(prepared, unit, &err) < 0) {
+            return command_fail(&err, EXIT_CONTRACT);
+        }
+        cells += unit_cell_count(unit);
+    }
+    printf("%u units, %u cells\n", prepared->schedule.units_count, cells);
+    return EXIT_PASSED;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "explain_limits.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "judge.h"
+#include "quantity.h"
+#include "state.h"
+
+/* The recorded flows of each unit stand in for measured evidence: the judge
+ * then finds every limit and has no figure to hold against it. */
+static int32_t record_all(
+    struct prepared *prepared, struct evidence *evidence, struct error *err)
+{
+    for (uint32_t i = 0; i < prepared->schedule.units_count; i++) {
+        struct unit *const unit = &prepared->schedule.units[i];
+        struct recording recording = { 0 };
+
+        if (unit->state != STATE_NONE) {
+            TRY(evidence_add(evidence, prepared->arena, LINE_UNIT, unit, err));
+            continue;
+        }
+        TRY(workers_record(&prepared->setup, &prepared->facts, unit,
+            prepared->arena, &recording, err));
+        if (unit->open_axes) {
+            TRY(schedule_close_axes(&prepared->schedule, unit->id,
+                recording.labels, recording.labels_count, prepared->arena,
+                err));
+        }
+        TRY(evidence_add(evidence, prepared->arena, LINE_UNIT, unit, err));
+        for (uint32_t k = 0; k < recording.records_count; k++) {
+            recording.records[k].unit = unit->id;
+            recording.records[k].state = STATE_NOT_RUN;
+            TRY(evidence_add(evidence, prepared->arena, LINE_CELL,
+                &recording.records[k], err));
+        }
+    }
+    return NVBW_OK;
+}
+
+static void print_verdict(
+    const struct evidence *evidence, const struct verdict *verdict)
+{
+    const struct unit *const unit = &evidence->units[verdict->unit];
+    char limit[64];
+    char base[64];
+    struct cell_place place;
+
+    printf("%s%s%s %s [%u,%u]: ", unit->testcase,
+        unit->sweep == NULL ? "" : " ", unit->sweep == NULL ? "" : unit->sweep,
+        verdict->metric, verdict->row, verdict->col);
+    if (verdict->limit_text == NULL ||
+        !unit_cell_at(unit, verdict->cell, &place)) {
+        printf("no limit\n");
+        return;
+    }
+
+    const uint32_t measure = unit->shapes[place.shape].unit;
+
+    if (isnan(verdict->limit)) {
+        printf("%s, unknown on this machine", verdict->limit_text);
+    } else {
+        quantity_format(verdict->limit, measure, limit, sizeof limit);
+        printf("%s %s, %s", verdict->limit_is_max ? "at most" : "at least",
+            limit, verdict->limit_text);
+    }
+    if (verdict->base_formula != NULL) {
+        quantity_format(verdict->base, measure, base, sizeof base);
+        printf("\n    base %s = %s", base, verdict->base_formula);
+    }
+    if (verdict->limit_origin.file != NULL) {
+        printf("\n    from %s:%u", verdict->limit_origin.file,
+            verdict->limit_origin.line);
+    }
+    printf("\n");
+}
+
+static int32_t explain(struct prepared *prepared, struct error *err)
+{
+    struct evidence evidence = { 0 };
+    struct verdicts verdicts = { 0 };
+
+    TRY(prepare_facts(prepared, err));
+    TRY(prepare_schedule(prepared, err));
+    TRY(evidence_add(
+        &evidence, prepared->arena, LINE_PLAN, &prepared->plan, err));
+    TRY(evidence_add(
+        &evidence, prepared->arena, LINE_FACTS, &prepared->facts, err));
+    TRY(record_all(prepared, &evidence, err));
+    TRY(judge_run(&evidence, prepared->arena, &verdicts, err));
+    for (uint32_t i = 0; i < verdicts.count; i++) {
+        if (verdicts.list[i].state != STATE_SKIP) {
+            print_verdict(&evidence, &verdicts.list[i]);
+        }
+    }
+    for (uint32_t i = 0; i < verdicts.unmatched_limits_count; i++) {
+        printf("no cell: %s\n", verdicts.unmatched_limits[i]);
+    }
+    return NVBW_OK;
+}
+
+int explain_limits_print(struct prepared *prepared)
+{
+    struct error err = { 0 };
+
+    return explain(prepared, &err) < 0 ? command_fail(&err, EXIT_USAGE)
+                                       : EXIT_PASSED;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "finish.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "nearest.h"
+
+/* "json=out.json" into its two halves. */
+static int32_t split(const char *text, const struct report_format **out_format,
+    const char **out_file, struct error *err)
+{
+    char name[32];
+    const size_t length = strcspn(text, "=");
+
+    FAIL_IF(text[length] == '\0' || text[length + 1] == '\0', err,
+        NVBW_E_INVALID, "--report \"%s\": it is FORMAT=FILE, with - for stdout",
+        text);
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    *out_format = report_find(name);
+    *out_file = text + length + 1;
+    if (*out_format != NULL) {
+        return NVBW_OK;
+    }
+
+    struct nearest nearest;
+    char hint[NEAREST_HINT_BYTES];
+
+    nearest_begin(&nearest, name);
+    for (const struct report_format *format = report_formats;
+         format->name != NULL; format++) {
+        nearest_offer(&nearest, format->name);
+    }
+    return error_set(err, NVBW_E_INVALID,
+        "--report \"%s\": unknown format \"%s\"%s; nvbw-host help reports "
+        "lists them",
+        text, name, nearest_hint(&nearest, hint));
+}
+
+static int is_stdout(const char *file)
+{
+    return strcmp(file, "-") == 0;
+}
+
+int32_t finish_check_reports(
+    const struct options *options, const struct plan *plan, struct error *err)
+{
+    const struct report_format *format = NULL;
+    const char *file = NULL;
+    uint32_t on_stdout = 0;
+
+    for (uint32_t i = 0; i < options->reports.count; i++) {
+        TRY(split(options->reports.texts[i], &format, &file, err));
+        on_stdout += is_stdout(file) ? 1 : 0;
+    }
+    for (uint32_t i = 0; i < plan->reports_count; i++) {
+        on_stdout += is_stdout(plan->reports[i].file) ? 1 : 0;
+    }
+    FAIL_IF(
+        on_stdout > 1, err, NVBW_E_INVALID, "only one report can go to stdout");
+    return NVBW_OK;
+}
+
+static uint32_t terminal_columns(void)
+{
+    struct winsize size = { 0 };
+
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) {
+        return 0;
+    }
+    return size.ws_col;
+}
+
+/* The text report that a person sees: whole, or its verdict line with -q. */
+static int32_t print_text(const struct options *options,
+    const struct report_input *input, struct error *err)
+{
+    return report_write(
+        report_find(options->quiet ? "verdict" : "text"), input, "-", err);
+}
+
+int32_t finish_reports(const struct options *options,
+    const struct evidence *evidence, const struct verdicts *verdicts,
+    const char *run_dir, struct error *err)
+{
+    const char *const no_colour = secure_getenv("NO_COLOR");
+    const struct report_input input = {
+        .evidence = evidence,
+        .verdicts = verdicts,
+        .run_dir = run_dir,
+        .columns = terminal_columns(),
+        .colour = isatty(STDOUT_FILENO) &&
+                  (no_colour == NULL || no_colour[0] == '\0'),
+    };
+    int document_on_stdout = 0;
+
+    for (uint32_t i = 0; i < options->reports.count; i++) {
+        const struct report_format *format = NULL;
+        const char *file = NULL;
+
+        TRY(split(options->reports.texts[i], &format, &file, err));
+        TRY(report_write(format, &input, file, err));
+        document_on_stdout |= is_stdout(file);
+    }
+    for (uint32_t i = 0; i < evidence->plan.reports_count; i++) {
+        const struct plan_report *const report = &evidence->plan.reports[i];
+        const struct report_format *const format = report_find(report->format);
+
+        FAIL_IF(format == NULL, err, NVBW_E_INVALID,
+            "unknown report format \"%s\"", report->format);
+        TRY(report_write(format, &input, report->file, err));
+        document_on_stdout |= is_stdout(report->file);
+    }
+    return document_on_stdout ? NVBW_OK : print_text(options, &input, err);
+}
+
+/* The run in short, for `merge`. */
+static int32_t write_summary(const struct evidence *evidence,
+    const struct verdicts *verdicts, const struct run_dir *dir,
+    struct arena *arena, struct error *err)
+{
+    const struct report_input input = {
+        .evidence = evidence, .verdicts = verdicts, .run_dir = dir->path
+    };
+    const char *const file =
+        arena_format(arena, "%s/summary.ndjson", dir->path);
+
+    FAIL_IF(file == NULL, err, NVBW_E_SYSTEM, "out of memory");
+    return report_write(report_find("summary"), &input, file, err);
+}
+
+int finish_run(const struct options *options, const struct evidence *evidence,
+    const struct run_dir *dir, struct arena *arena)
+{
+    struct verdicts verdicts = { 0 };
+    struct error err = { 0 };
+    int32_t status = judge_run(evidence, arena, &verdicts, &err);
+
+    if (status < 0) {
+        return command_fail(&err, EXIT_INCOMPLETE);
+    }
+    status = write_summary(evidence, &verdicts, dir, arena, &err);
+    if (status >= 0) {
+        status = run_dir_seal(dir, &err);
+    }
+    if (status < 0) {
+        command_fail(&err, 0);
+    }
+    if (finish_reports(options, evidence, &verdicts, dir->path, &err) < 0) {
+        command_fail(&err, 0);
+        status = -1;
+    }
+    return status < 0 ? outcome_worse(verdicts.exit_code, EXIT_INCOMPLETE)
+                      : verdicts.exit_code;
+}

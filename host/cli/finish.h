@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* What stands at the end of every run, fresh or resumed: judge, summary,
+ * reports, manifest, exit code. */
+#ifndef NVBW_FINISH_H
+#define NVBW_FINISH_H
+
+#include "judge.h"
+#include "options.h"
+#include "report.h"
+#include "run_dir.h"
+
+/* Checks every FORMAT=FILE before anything runs. */
+int32_t finish_check_reports(
+    const struct options *options, const struct plan *plan, struct error *err);
+
+/* Writes the reports asked for by options and plan, and the text to stdout
+ * unless a document goes there. */
+int32_t finish_reports(const struct options *options,
+    const struct evidence *evidence, const struct verdicts *verdicts,
+    const char *run_dir, struct error *err);
+
+/* All of it. Returns the exit code; prints errors. */
+int finish_run(const struct options *options, const struct evidence *evidence,
+    const struct run_dir *dir, struct arena *arena);
+
+#endif

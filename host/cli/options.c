@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "options.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "nearest.h"
+
+#define AT(member) offsetof(struct options, member)
+
+const struct option_spec option_specs[] = {
+    { "plan", 'c', OPTION_LIST, AT(plans), "PLAN", NULL,
+        "run check-plan list help topo",
+        "plan or folder of plans; a later one is laid over the earlier" },
+    { "set", 0, OPTION_LIST, AT(sets), "PATH=VALUE", NULL,
+        "run check-plan list", "overrides one value of the plan" },
+    { "testcase", 't', OPTION_WORDS, AT(only), "NAME...", NULL,
+        "run check-plan", "runs only these testcases of the plan" },
+    { "tags", 0, OPTION_WORDS, AT(tags), "TAG,...", NULL, "run check-plan",
+        "runs only suites and testcases with one of these tags" },
+    { "devices", 0, OPTION_TEXT, AT(devices), "LIST", NULL,
+        "run check-plan list topo",
+        "GPUs to use: index, range, UUID or PCI address" },
+    { "report", 0, OPTION_LIST, AT(reports), "FORMAT=FILE", NULL,
+        "run resume report merge", "writes a report; - is stdout" },
+    { "run-dir", 0, OPTION_TEXT, AT(run_dir), "DIR", NULL, "run",
+        "where the run is kept; %h host, %t time" },
+    { "baseline", 0, OPTION_SET, 0, "FILE", "baseline", "run check-plan",
+        "baseline for limits in percent of it" },
+    { "budget", 0, OPTION_SET, 0, "DURATION", "budget", "run resume",
+        "ends the run after this time; what is left is not_run" },
+    { "mpi", 0, OPTION_SET, 0, NULL, "mpi", "run check-plan",
+        "this is one rank of an MPI job" },
+    { "dry-run", 0, OPTION_FLAG, AT(dry_run), NULL, NULL, "run",
+        "shows what would be measured and measures nothing" },
+    { "driver", 0, OPTION_TEXT, AT(driver), "FILE", NULL, "*",
+        "library used instead of libcuda.so.1" },
+    { "sim-profile", 0, OPTION_TEXT, AT(sim_profile), "NAME", NULL, "*",
+        "machine that the simulated driver plays" },
+    { "plugin-dir", 0, OPTION_LIST, AT(plugin_dirs), "DIR", NULL, "*",
+        "looks for plugins here first" },
+    { "trust-plugins", 0, OPTION_FLAG, AT(trust_plugins), NULL, NULL, "*",
+        "loads plugins that others could have written to" },
+    { "wrap", 0, OPTION_TEXT, AT(wrap), "CMD", NULL, "run resume",
+        "starts workers under CMD (gdb, compute-sanitizer, ...)" },
+    { "json", 0, OPTION_FLAG, AT(json), NULL, NULL, "list topo compare",
+        "prints JSON" },
+    { "probe", 0, OPTION_FLAG, AT(probe), NULL, NULL, "list",
+        "asks the machine whether each testcase can run" },
+    { "explain-limits", 0, OPTION_FLAG, AT(explain_limits), NULL, NULL,
+        "check-plan", "prints each limit, its formula and where it stands" },
+    { "rerun-failed", 0, OPTION_FLAG, AT(rerun_failed), NULL, NULL, "resume",
+        "measures again what did not pass" },
+    { "force", 0, OPTION_FLAG, AT(force), NULL, NULL, "compare baseline",
+        "goes on where machine or plan differ" },
+    { "output", 'o', OPTION_TEXT, AT(output), "FILE", NULL, "baseline merge",
+        "where to write" },
+    { "quiet", 'q', OPTION_FLAG, AT(quiet), NULL, NULL, "*",
+        "prints the verdict line only" },
+    { "verbose", 'v', OPTION_FLAG, AT(verbose), NULL, NULL, "*",
+        "prints more: logs of workers, every cell as it settles" },
+    { "help", 'h', OPTION_FLAG, AT(help), NULL, NULL, "*", "prints this" },
+    { "version", 'V', OPTION_FLAG, AT(version), NULL, NULL, "*",
+        "prints the version" },
+    { NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
+};
+
+struct parser {
+    char **argv; /* what is left */
+    struct arena *arena;
+    struct options *options;
+    struct error *err;
+};
+
+static int32_t append(
+    struct parser *parser, struct text_list *list, const char *text)
+{
+    list->texts = arena_append(
+        parser->arena, list->texts, &list->count, sizeof *list->texts);
+    FAIL_IF(list->texts == NULL, parser->err, NVBW_E_SYSTEM, "out of memory");
+    list->texts[list->count - 1] = text;
+    return NVBW_OK;
+}
+
+static const struct option_spec *find_long(const char *name, size_t length)
+{
+    for (const struct option_spec *spec = option_specs; spec->name != NULL;
+         spec++) {
+        if (strlen(spec->name) == length &&
+            memcmp(spec->name, name, length) == 0) {
+            return spec;
+        }
+    }
+    return NULL;
+}
+
+static const struct option_spec *find_short(char letter)
+{
+    for (const struct option_spec *spec = option_specs; spec->name != NULL;
+         spec++) {
+        if (spec->letter == letter) {
+            return spec;
+        }
+    }
+    return NULL;
+}
+
+static int32_t unknown_option(struct parser *parser, const char *typed)
+{
+    struct nearest nearest;
+
+    nearest_begin(&nearest, typed + strspn(typed, "-"));
+    for (const struct option_spec *spec = option_specs; spec->name != NULL;
+         spec++) {
+        nearest_offer(&nearest, spec->name);
+    }
+    FAIL_IF(nearest.best != NULL, parser->err, NVBW_E_INVALID,
+        "unknown option \"%s\", did you mean \"--%s\"", typed, nearest.best);
+    return error_set(parser->err, NVBW_E_INVALID,
+        "unknown option \"%s\"; nvbw-host --help lists all", typed);
+}
+
+/* Splits "a,b" and takes the words after it up to the next option. */
+static int32_t take_words(
+    struct parser *parser, struct text_list *list, const char *value)
+{
+    for (;;) {
+        while (*value != '\0') {
+            const size_t length = strcspn(value, ",");
+
+            if (length > 0) {
+                TRY(append(
+                    parser, list, arena_text_n(parser->arena, value, length)));
+            }
+            value += length + (value[length] == ',');
+        }
+        if (*parser->argv == NULL || **parser->argv == '-') {
+            return NVBW_OK;
+        }
+        value = *parser->argv++;
+    }
+}
+
+static int32_t store(
+    struct parser *parser, const struct option_spec *spec, const char *value)
+{
+    char *const at = (char *)parser->options + spec->offset;
+
+    switch (spec->kind) {
+    case OPTION_FLAG:
+        *(int *)at = 1;
+        return NVBW_OK;
+    case OPTION_TEXT:
+        *(const char **)at = value;
+        return NVBW_OK;
+    case OPTION_LIST:
+        return append(parser, (struct text_list *)at, value);
+    case OPTION_WORDS:
+        return take_words(parser, (struct text_list *)at, value);
+    case OPTION_SET:
+        return append(parser, &parser->options->sets,
+            arena_format(parser->arena, "%s=%s", spec->set,
+                spec->argument == NULL ? "true" : value));
+    }
+    return NVBW_OK;
+}
+
+static int32_t take(struct parser *parser, const struct option_spec *spec,
+    const char *typed, const char *value)
+{
+    if (spec->argument == NULL) {
+        FAIL_IF(value != NULL, parser->err, NVBW_E_INVALID,
+            "option \"%s\" takes no value", typed);
+        return store(parser, spec, NULL);
+    }
+    if (value == NULL) {
+        value = *parser->argv;
+        FAIL_IF(value == NULL, parser->err, NVBW_E_INVALID,
+            "option \"%s\" needs a value: %s", typed, spec->argument);
+        parser->argv++;
+    }
+    return store(parser, spec, value);
+}
+
+static int32_t take_long(struct parser *parser, const char *word)
+{
+    const char *const name = word + 2;
+    const size_t length = strcspn(name, "=");
+    const struct option_spec *const spec = find_long(name, length);
+
+    if (spec == NULL) {
+        return unknown_option(
+            parser, arena_text_n(parser->arena, word, length + 2));
+    }
+    return take(
+        parser, spec, word, name[length] == '=' ? name + length + 1 : NULL);
+}
+
+/* "-qv", "-cFILE" and "-c FILE". */
+static int32_t take_short(struct parser *parser, const char *word)
+{
+    for (const char *letter = word + 1; *letter != '\0'; letter++) {
+        const struct option_spec *const spec = find_short(*letter);
+        const char typed[3] = { '-', *letter, '\0' };
+
+        if (spec == NULL) {
+            return unknown_option(parser, arena_text(parser->arena, typed));
+        }
+        if (spec->argument != NULL) {
+            return take(
+                parser, spec, typed, letter[1] != '\0' ? letter + 1 : NULL);
+        }
+        TRY(take(parser, spec, typed, NULL));
+    }
+    return NVBW_OK;
+}
+
+static int32_t take_word(struct parser *parser, const char *word)
+{
+    if (word[0] == '-' && word[1] == '-' && word[2] != '\0') {
+        return take_long(parser, word);
+    }
+    if (word[0] == '-' && word[1] != '\0' && word[1] != '-') {
+        return take_short(parser, word);
+    }
+    if (parser->options->command == NULL) {
+        parser->options->command = word;
+        return NVBW_OK;
+    }
+    return append(parser, &parser->options->args, word);
+}
+
+static int is_given(const struct options *options, const struct option_spec *s)
+{
+    const char *const at = (const char *)options + s->offset;
+
+    switch (s->kind) {
+    case OPTION_FLAG:
+        return *(const int *)at != 0;
+    case OPTION_TEXT:
+        return *(const char *const *)at != NULL;
+    case OPTION_LIST:
+    case OPTION_WORDS:
+        return ((const struct text_list *)at)->count != 0;
+    case OPTION_SET:
+        return 0; /* the plan's own check speaks of these */
+    }
+    return 0;
+}
+
+static int has_word(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+
+    for (const char *at = words; *at != '\0';) {
+        const size_t span = strcspn(at, " ");
+
+        if (span == length && memcmp(at, word, length) == 0) {
+            return 1;
+        }
+        at += span + (at[span] == ' ');
+    }
+    return 0;
+}
+
+static int32_t check_command(const struct options *options, struct error *err)
+{
+    for (const struct option_spec *spec = option_specs; spec->name != NULL;
+         spec++) {
+        FAIL_IF(is_given(options, spec) && strcmp(spec->commands, "*") != 0 &&
+                    !has_word(spec->commands, options->command),
+            err, NVBW_E_INVALID,
+            "option \"--%s\" does not go with the command \"%s\"; it goes "
+            "with: %s",
+            spec->name, options->command, spec->commands);
+    }
+    return NVBW_OK;
+}
+
+int32_t options_parse(int argc, char **argv, struct arena *arena,
+    struct options *out, struct error *err)
+{
+    struct parser parser = {
+        .argv = argv + (argc > 0), .arena = arena, .options = out, .err = err
+    };
+
+    *out = (struct options){ .argc = argc, .argv = argv };
+    while (*parser.argv != NULL) {
+        TRY(take_word(&parser, *parser.argv++));
+    }
+    if (out->command == NULL) {
+        out->command = "run";
+    }
+    if (command_find(out->command) == NULL) {
+        return command_unknown(out->command, err);
+    }
+    return out->help || out->version ? NVBW_OK : check_command(out, err);
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "prepare.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "expect.h"
+#include "state.h"
+#include "version.h"
+
+enum { DESCRIBE_SECONDS = 10, ANSWER_SECONDS = 60 };
+
+/* --wrap "gdb --args" becomes an argv; words are separated by blanks. */
+static const char *const *split_words(struct arena *arena, const char *text)
+{
+    const char **words = NULL;
+    uint32_t count = 0;
+
+    while (*text != '\0') {
+        const size_t length = strcspn(text, " ");
+
+        if (length > 0) {
+            words = arena_append(arena, words, &count, sizeof *words);
+            if (words == NULL) {
+                return NULL;
+            }
+            words[count - 1] = arena_text_n(arena, text, length);
+        }
+        text += length + (text[length] == ' ');
+    }
+    words = arena_append(arena, words, &count, sizeof *words);
+    return words;
+}
+
+/* The driver's path as workers need it: absolute, since it is given to dlopen
+ * and must not be searched for. */
+static int32_t driver_path(const struct options *options, struct arena *arena,
+    const char **out_path, struct error *err)
+{
+    if (options->driver == NULL) {
+        FAIL_IF(options->sim_profile != NULL, err, NVBW_E_INVALID,
+            "--sim-profile needs --driver with the simulated driver, "
+            "PREFIX/lib/nvbw/sim/libcuda_sim.so");
+        return NVBW_OK;
+    }
+
+    char *const real = realpath(options->driver, NULL);
+
+    if (real == NULL) {
+        return error_system(err, "--driver \"%s\"", options->driver);
+    }
+    *out_path = arena_text(arena, real);
+    free(real);
+    return NVBW_OK;
+}
+
+int32_t prepare_parts(const struct options *options, struct arena *arena,
+    struct prepared *out, struct error *err)
+{
+    *out = (struct prepared){ .options = options, .arena = arena };
+    out->problems.arena = arena;
+    TRY(locate_parts(arena, &out->parts, err));
+    out->setup = (struct worker_setup){
+        .worker_file = out->parts.worker,
+        .sim_profile = options->sim_profile,
+        .describe_ns = DESCRIBE_SECONDS * UINT64_C(1000000000),
+        .answer_ns = ANSWER_SECONDS * UINT64_C(1000000000),
+        .build = NVBW_BUILD,
+    };
+    if (options->wrap != NULL) {
+        out->setup.wrap = split_words(arena, options->wrap);
+        FAIL_IF(out->setup.wrap == NULL, err, NVBW_E_SYSTEM, "out of memory");
+    }
+    return driver_path(options, arena, &out->setup.driver_file, err);
+}
+
+int32_t prepare_plan(struct prepared *prepared, struct error *err)
+{
+    const struct options *const options = prepared->options;
+    const char *quick = arena_format(
+        prepared->arena, "%s/plans/quick.cfg", prepared->parts.data);
+    const int given = options->plans.count > 0;
+    const struct plan_request request = {
+        .files = given ? options->plans.texts : &quick,
+        .files_count = given ? options->plans.count : 1,
+        .sets = options->sets.texts,
+        .sets_count = options->sets.count,
+        .data_dir = prepared->parts.data,
+    };
+
+    TRY(plan_load(
+        &request, prepared->arena, &prepared->plan, &prepared->problems, err));
+    prepared->plan.only = options->only.texts;
+    prepared->plan.only_count = options->only.count;
+    prepared->plan.tags = options->tags.texts;
+    prepared->plan.tags_count = options->tags.count;
+    prepared->plan.devices = options->devices;
+    return NVBW_OK;
+}
+
+static int32_t add_source(struct prepared *prepared,
+    struct discover_request *request, struct plugin_source source,
+    struct error *err)
+{
+    struct plugin_source *const list = arena_append(prepared->arena,
+        (void *)request->sources, &request->sources_count, sizeof *list);
+
+    FAIL_IF(list == NULL, err, NVBW_E_SYSTEM, "out of memory");
+    list[request->sources_count - 1] = source;
+    request->sources = list;
+    return NVBW_OK;
+}
+
+/* NVBW_PLUGIN_PATH: folders separated by colons; not under AT_SECURE. */
+static int32_t add_environment(struct prepared *prepared,
+    struct discover_request *request, struct error *err)
+{
+    const char *path = secure_getenv("NVBW_PLUGIN_PATH");
+
+    while (path != NULL && *path != '\0') {
+        const size_t length = strcspn(path, ":");
+
+        if (length > 0) {
+            TRY(add_source(prepared, request,
+                (struct plugin_source){
+                    .folder = arena_text_n(prepared->arena, path, length) },
+                err));
+        }
+        path += length + (path[length] == ':');
+    }
+    return NVBW_OK;
+}
+
+static int32_t add_sources(struct prepared *prepared,
+    struct discover_request *request, struct error *err)
+{
+    const struct text_list *const dirs = &prepared->options->plugin_dirs;
+    const struct plan_value *const path =
+        plan_option(&prepared->plan, "plugin_path");
+
+    for (uint32_t i = 0; i < dirs->count; i++) {
+        TRY(add_source(prepared, request,
+            (struct plugin_source){ .folder = dirs->texts[i] }, err));
+    }
+    for (uint32_t i = 0; path != NULL && i < path->texts_count; i++) {
+        TRY(add_source(prepared, request,
+            (struct plugin_source){ .folder = path->texts[i] }, err));
+    }
+    TRY(add_environment(prepared, request, err));
+    return add_source(prepared, request,
+        (struct plugin_source){
+            .folder = prepared->parts.plugins, .installed = 1 },
+        err);
+}
+
+/* A suite may pin its plugin to a file, which then comes before all others. */
+static int32_t add_pinned(struct prepared *prepared,
+    const struct discover_request *request, struct candidates *all,
+    struct error *err)
+{
+    struct candidates pinned = { 0 };
+
+    for (uint32_t i = 0; i < prepared->plan.suites_count; i++) {
+        const char *const file = prepared->plan.suites[i].file;
+
+        if (file == NULL) {
+            continue;
+        }
+        pinned.list = arena_append(
+            prepared->arena, pinned.list, &pinned.count, sizeof *pinned.list);
+        FAIL_IF(pinned.list == NULL, err, NVBW_E_SYSTEM, "out of memory");
+        TRY(discover_file(request, file, prepared->arena,
+            &pinned.list[pinned.count - 1], err));
+    }
+    for (uint32_t i = 0; pinned.count > 0 && i < all->count; i++) {
+        pinned.list = arena_append(
+            prepared->arena, pinned.list, &pinned.count, sizeof *pinned.list);
+        FAIL_IF(pinned.list == NULL, err, NVBW_E_SYSTEM, "out of memory");
+        pinned.list[pinned.count - 1] = all->list[i];
+    }
+    if (pinned.count > 0) {
+        *all = pinned;
+    }
+    return NVBW_OK;
+}
+
+int32_t prepare_plugins(struct prepared *prepared, struct error *err)
+{
+    struct discover_request request = {
+        .trust_all = (uint32_t)prepared->options->trust_plugins,
+        .host_file = prepared->parts.host,
+    };
+    struct candidates candidates = { 0 };
+
+    TRY(add_sources(prepared, &request, err));
+    TRY(discover_plugins(
+        &request, prepared->arena, &candidates, &prepared->problems, err));
+    TRY(add_pinned(prepared, &request, &candidates, err));
+    return workers_describe(&prepared->setup, &candidates, prepared->arena,
+        &prepared->plugins, &prepared->plugins_count, err);
+}
+
+static void print_problem(const struct problem *problem)
+{
+    fprintf(stderr, "nvbw-host: %s", problem->is_warning ? "warning: " : "");
+    if (problem->origin.file != NULL && problem->origin.line > 0) {
+        fprintf(
+            stderr, "plan %s:%u: ", problem->origin.file, problem->origin.line);
+    } else if (problem->origin.file != NULL) {
+        fprintf(stderr, "%s: ", problem->origin.file);
+    }
+    fprintf(stderr, "%s\n", problem->text);
+}
+
+int32_t prepare_check(struct prepared *prepared, struct error *err)
+{
+    const struct problems *const problems = &prepared->problems;
+
+    if (problems->errors == 0) {
+        plan_check(&prepared->plan, prepared->plugins, prepared->plugins_count,
+            &prepared->problems);
+    }
+    for (uint32_t i = 0; i < problems->count; i++) {
+        if (!problems->list[i].is_warning || !prepared->options->quiet) {
+            print_problem(&problems->list[i]);
+        }
+    }
+    FAIL_IF(problems->errors > 0, err, NVBW_E_INVALID,
+        "%u mistake%s in the plan, nothing was run", problems->errors,
+        problems->errors == 1 ? "" : "s");
+    return NVBW_OK;
+}
+
+int32_t prepare_facts(struct prepared *prepared, struct error *err)
+{
+    return workers_facts(
+        &prepared->setup, prepared->arena, &prepared->facts, err);
+}
+
+int32_t prepare_schedule(struct prepared *prepared, struct error *err)
+{
+    return schedule_build(&prepared->plan, prepared->plugins,
+        prepared->plugins_count, &prepared->facts, prepared->arena,
+        &prepared->schedule, err);
+}
+
+int32_t prepare_expect(struct prepared *prepared, struct error *err)
+{
+    struct expect_fault *faults = NULL;
+    uint32_t count = 0;
+
+    TRY(expect_check(&prepared->plan, &prepared->facts, prepared->arena,
+        &faults, &count, err));
+    for (uint32_t i = 0; i < count; i++) {
+        fprintf(stderr, "nvbw-host: plan %s:%u: %s\n", faults[i].origin.file,
+            faults[i].origin.line, faults[i].what);
+    }
+    for (uint32_t i = 0; count > 0 && i < prepared->schedule.units_count; i++) {
+        struct unit *const unit = &prepared->schedule.units[i];
+
+        unit->state = STATE_NOT_RUN;
+        unit->reason = "health";
+        unit->message = faults[0].what;
+    }
+    return NVBW_OK;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* What commands do before they act: find the parts of the installation, read
+ * the plan, ask workers for plugins and facts, make the schedule. Each step
+ * needs the ones before it. */
+#ifndef NVBW_PREPARE_H
+#define NVBW_PREPARE_H
+
+#include "conduct.h"
+#include "locate.h"
+#include "options.h"
+
+struct prepared {
+    const struct options *options;
+    struct arena *arena;
+    struct locations parts;
+    struct worker_setup setup;
+    struct problems problems;
+    struct plan plan;
+    struct plugin_schema *plugins;
+    uint32_t plugins_count;
+    struct facts facts;
+    struct schedule schedule;
+};
+
+int32_t prepare_parts(const struct options *options, struct arena *arena,
+    struct prepared *out, struct error *err);
+/* Reads the plan of -c, or quick.cfg of the data folder; an overlay of the
+ * options -t, --tags and --devices included. Mistakes go to problems. */
+int32_t prepare_plan(struct prepared *prepared, struct error *err);
+/* Finds plugins and has each described. */
+int32_t prepare_plugins(struct prepared *prepared, struct error *err);
+/* Checks the plan against the plugins. Prints all problems; returns
+ * NVBW_E_INVALID, with a sentence that sums them up, if one is an error. */
+int32_t prepare_check(struct prepared *prepared, struct error *err);
+int32_t prepare_facts(struct prepared *prepared, struct error *err);
+int32_t prepare_schedule(struct prepared *prepared, struct error *err);
+/* On a machine that the plan does not expect no unit runs: each gets state
+ * not_run, reason health. */
+int32_t prepare_expect(struct prepared *prepared, struct error *err);
+
+#endif

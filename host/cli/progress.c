@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "progress.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "quantity.h"
+#include "state.h"
+#include "stats.h"
+
+static uint64_t now(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static uint32_t columns(void)
+{
+    struct winsize size = { 0 };
+
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
+        return 80;
+    }
+    return size.ws_col;
+}
+
+static void erase(struct progress *progress)
+{
+    if (progress->terminal && progress->line[0] != '\0') {
+        fputs("\r\033[K", stderr);
+        progress->line[0] = '\0';
+    }
+}
+
+static void draw(struct progress *progress, const char *text)
+{
+    const int width = (int)columns() - 1;
+
+    if (progress->terminal && strcmp(text, progress->line) != 0) {
+        fprintf(stderr, "\r\033[K%.*s", width, text);
+        snprintf(progress->line, sizeof progress->line, "%s", text);
+    }
+}
+
+/* What is left, by the pace of the cells so far; empty before there is one. */
+static void estimate(const struct progress *progress, char *out, size_t size)
+{
+    const uint32_t left = progress->cells_total - progress->cells_done;
+
+    out[0] = '\0';
+    if (progress->cells_done == 0 || left == 0) {
+        return;
+    }
+
+    const double passed = (double)(now() - progress->started_ns) * 1e-9;
+    const double seconds = passed / progress->cells_done * left;
+
+    snprintf(out, size, ", about %.0f s left", ceil(seconds));
+}
+
+static void unit_begins(void *user, const struct unit *unit, uint32_t wanted)
+{
+    struct progress *const progress = user;
+
+    progress->unit_started_ns = now();
+    if (progress->quiet || progress->terminal || wanted == 0) {
+        return;
+    }
+    fprintf(stderr, "[%u/%u] %s/%s%s%s\n", unit->id + 1,
+        progress->evidence->units_count, unit->plugin, unit->testcase,
+        unit->sweep == NULL ? "" : " ", unit->sweep == NULL ? "" : unit->sweep);
+}
+
+static void show(struct progress *progress, const struct unit *unit,
+    const char *metric, uint32_t row, uint32_t col)
+{
+    char text[512];
+    char left[64];
+
+    estimate(progress, left, sizeof left);
+    snprintf(text, sizeof text, "[%u/%u cells%s] %s/%s %s [%u,%u]",
+        progress->cells_done, progress->cells_total, left, unit->plugin,
+        unit->testcase, metric, row, col);
+    draw(progress, text);
+}
+
+static void cells_begin(
+    void *user, const struct unit *unit, const struct begin_frame *begin)
+{
+    struct cell_place place;
+
+    if (begin->cells_count > 0 && unit_cell_at(unit, begin->cells[0], &place)) {
+        show(
+            user, unit, unit->shapes[place.shape].metric, place.row, place.col);
+    }
+}
+
+static void print_cell(const struct unit *unit, const struct record *record)
+{
+    const int32_t number =
+        unit_cell_number(unit, record->metric, record->row, record->col);
+    struct cell_place place;
+    char figure[64] = "";
+
+    if (number < 0 || !unit_cell_at(unit, (uint32_t)number, &place)) {
+        return;
+    }
+    if (record->samples_count > 0) {
+        quantity_format(
+            stats_quantile(record->samples, record->samples_count, 0.5),
+            unit->shapes[place.shape].unit, figure, sizeof figure);
+    }
+    fprintf(stderr, "  %s/%s %s [%u,%u] %s %s%s%s\n", unit->plugin,
+        unit->testcase, record->metric, record->row, record->col,
+        name_of(state_names, record->state), figure,
+        record->message == NULL ? "" : ": ",
+        record->message == NULL ? "" : record->message);
+}
+
+static int is_bad(uint32_t state)
+{
+    return state != STATE_MEASURED && state != STATE_SKIP &&
+           state != STATE_NOT_RUN;
+}
+
+static void cell_settled(
+    void *user, const struct unit *unit, const struct record *record)
+{
+    struct progress *const progress = user;
+
+    if (record->attempt == 0) {
+        progress->cells_done++;
+    }
+    if (progress->quiet) {
+        return;
+    }
+    if (progress->verbose || is_bad(record->state)) {
+        erase(progress);
+        print_cell(unit, record);
+    }
+    if (progress->terminal) {
+        show(progress, unit, record->metric, record->row, record->col);
+    }
+}
+
+static void event(void *user, const struct event *event)
+{
+    struct progress *const progress = user;
+    const int is_log = strcmp(event->what, "log") == 0;
+    const int is_loud = is_log ? event->level <= NVBW_LOG_WARN
+                               : strcmp(event->what, "worker_start") != 0 &&
+                                     strcmp(event->what, "worker_end") != 0;
+
+    if (!progress->quiet && (progress->verbose || is_loud)) {
+        erase(progress);
+        fprintf(stderr, "  %s: %s\n", event->what,
+            event->text == NULL ? "" : event->text);
+    }
+}
+
+void progress_open(struct progress *progress, const struct evidence *evidence,
+    int quiet, int verbose)
+{
+    *progress = (struct progress){ .evidence = evidence,
+        .terminal = !quiet && isatty(STDERR_FILENO),
+        .quiet = quiet,
+        .verbose = verbose,
+        .started_ns = now() };
+    for (uint32_t i = 0; i < evidence->units_count; i++) {
+        progress->cells_total += unit_cell_count(&evidence->units[i]);
+    }
+}
+
+struct conduct_watch progress_watch(struct progress *progress)
+{
+    return (struct conduct_watch){ .user = progress,
+        .unit_begins = unit_begins,
+        .cells_begin = cells_begin,
+        .cell_settled = cell_settled,
+        .event = event };
+}
+
+void progress_close(struct progress *progress)
+{
+    erase(progress);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* Live progress on stderr: one line that is rewritten on a terminal, a line
+ * per unit elsewhere, every cell with --verbose. */
+#ifndef NVBW_PROGRESS_H
+#define NVBW_PROGRESS_H
+
+#include "conduct.h"
+
+struct progress {
+    const struct evidence *evidence;
+    int terminal, quiet, verbose;
+    uint32_t cells_total, cells_done;
+    uint64_t started_ns, unit_started_ns;
+    char line[512]; /* on the terminal now */
+};
+
+void progress_open(struct progress *progress, const struct evidence *evidence,
+    int quiet, int verbose);
+/* The watch to hand to conduct_run; points into progress. */
+struct conduct_watch progress_watch(struct progress *progress);
+void progress_close(struct progress *progress);
+
+#endif

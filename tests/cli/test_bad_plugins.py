@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright The nvbw-host authors
+"""Each bad plugin ends in its own named outcome, and the suite after it is
+still measured and reported."""
+from harness import *
+
+FOLDER = BUILD / "tests" / "contract" / "plugins"
+TABLE = SOURCE / "tests" / "contract" / "expected.txt"
+
+
+def rows():
+    for line in TABLE.read_text().splitlines():
+        words = line.split("#")[0].split()
+        if words:
+            yield words
+
+
+def plan(plugin, testcase):
+    tests = "" if testcase == "*" else f'tests = [ "{testcase}" ];'
+    return f"""
+    name = "{plugin}";
+    defaults = {{ timeout = "2 s"; buffer_size = "1 MiB"; }};
+    suites = ( {{ plugin = "{plugin}"; {tests} }},
+               {{ plugin = "null"; tests = [ "null_cell" ];
+                  params = {{ cells = 3; }}; }} );
+    """
+
+
+def leftovers():
+    out = subprocess.run(["ps", "-eo", "comm"], capture_output=True, text=True,
+                         check=False).stdout
+    return [line for line in out.splitlines()
+            if "nvbw_child" in line or "nvbw_escaped" in line]
+
+
+def matches(wanted, seen):
+    """"-" stands for a state's own reason, or for none."""
+    return wanted == "-" or wanted == seen
+
+
+only = sys.argv[1:]
+for plugin, testcase, states, reasons, code_wanted in rows():
+    if only and plugin not in only:
+        continue
+    with Folder() as f:
+        f.write("p.cfg", plan(plugin, testcase))
+        code, report, err = f.report(
+            "-c", "p.cfg", "--run-dir", "r", "--plugin-dir", FOLDER / plugin,
+            "--trust-plugins")
+        if report is None:
+            continue
+        mine = [c for c in cells_of(report) if c["plugin"] == plugin]
+        equal([c["state"] for c in mine], states.split(","),
+              f"{plugin}: states ({[c['message'] for c in mine]}; {err})")
+        for cell, reason in zip(mine, reasons.split(",")):
+            check(matches(reason, cell["reason"]),
+                  f"{plugin}: reason {cell['reason']}, not {reason}")
+            if cell["state"] not in ("unchecked", "pass"):
+                check(cell["message"], f"{plugin}: no message")
+        equal(code, int(code_wanted), f"{plugin}: exit code ({err})")
+        rest = [c["state"] for c in cells_of(report) if c["plugin"] == "null"]
+        equal(rest, ["unchecked"] * 3, f"{plugin}: the suite after it")
+        equal(leftovers(), [], f"{plugin}: processes that outlived the run")
+
+finish()

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright The nvbw-host authors
+"""Mistakes on the command line: exit 2, one sentence, the nearest name."""
+from harness import *
+
+CASES = [
+    (["--rport", "json=x"], 'did you mean "--report"'),
+    (["lst"], 'did you mean "list"'),
+    (["--report"], "needs a value"),
+    (["--report", "jsn=x"], 'did you mean "json"'),
+    (["--report", "json"], "FORMAT=FILE"),
+    (["--report", "json=-", "--report", "text=-"], "only one report"),
+    (["list", "--run-dir", "x"], "does not go with the command"),
+    (["-c", "missing.cfg"], "missing.cfg"),
+    (["verify"], "one run directory"),
+    (["verify", "nowhere"], "nowhere"),
+    (["report", "nowhere"], "nowhere"),
+    (["resume", "nowhere"], "nowhere"),
+    (["help", "null_cel"], 'did you mean "null_cell"'),
+    (["--sim-profile", "x"], "--driver"),
+    (["--driver", "/nowhere.so"], "/nowhere.so"),
+    (["-q=1"], "unknown option"),
+    (["--quiet=1"], "takes no value"),
+]
+
+with Folder() as f:
+    for words, part in CASES:
+        code, out, err = f.host(*words)
+        equal(code, 2, f"exit code of {words} ({err})")
+        contains(err, part, f"message of {words}")
+        equal(out, "", f"stdout of {words}")
+    equal(list(f.path.iterdir()), [], "nothing was written")
+
+    code, out, err = f.host("--help")
+    equal(code, 0, "--help")
+    for line in ("0  passed", "3  health", "5  a plugin", "check-plan"):
+        contains(out, line, "--help")
+    check(max(map(len, out.splitlines())) <= 100, "--help is too wide")
+
+    code, out, err = f.host("list")
+    equal(code, 0, "list")
+    contains(out, "null_cell", "list")
+
+    code, out, err = f.host("list", "--json")
+    equal(code, 0, "list --json")
+    names = [t["name"] for p in json.loads(out)["plugins"]
+             for t in p["testcases"]]
+    check("null_cell" in names, "list --json names null_cell")
+
+    code, out, err = f.host("help", "parameters")
+    contains(out, "buffer_size", "help parameters")
+    code, out, err = f.host("check-plan", "-c", "plans/quick.cfg")
+    equal(code, 0, f"check-plan ({err})")
+    f.write("p.cfg", 'suites = ( { plugin = "null"; } );')
+    code, out, err = f.host("-c", "p.cfg", "--dry-run")
+    equal(code, 0, f"--dry-run ({err})")
+    contains(out, "null_cell", "--dry-run")
+    equal([p.name for p in f.path.iterdir()], ["p.cfg"], "--dry-run wrote")
+
+finish()

@@ -264,6 +264,41 @@ static void settle_without_base(struct judged *cell,
     settle(cell->verdict, STATE_UNCHECKED, reason, keep(cell, bound->trouble));
 }
 
+/* What the limit comes to for this cell, whether there is a figure to hold
+ * against it or not. 0 where its base is not known; *out_bound says why. */
+static int note_limit(struct judged *cell, const struct plan_limit *limit,
+    struct bound *out_bound)
+{
+    struct verdict *const verdict = cell->verdict;
+    const char *const text = limit_text(limit, cell->shape->better);
+
+    bound_of(cell->source, verdict->record, text, out_bound);
+    if (isnan(out_bound->value)) {
+        return 0;
+    }
+    verdict->limit = out_bound->value;
+    verdict->limit_is_max = cell->shape->better == NVBW_LOWER;
+    verdict->limit_text = text;
+    verdict->limit_origin = limit->origin;
+    verdict->base = out_bound->base_value;
+    verdict->base_formula =
+        out_bound->formula[0] == '\0' ? NULL : keep(cell, out_bound->formula);
+    return 1;
+}
+
+/* A cell without a figure still has its limit, for --explain-limits and for
+ * who asks what was not shown. */
+static void note_limit_unmet(struct judged *cell)
+{
+    const struct plan_limit *const limit =
+        cell->verdict->record == NULL ? NULL : find_limit(cell);
+    struct bound bound;
+
+    if (limit != NULL) {
+        note_limit(cell, limit, &bound);
+    }
+}
+
 static void settle_by_limit(struct judged *cell)
 {
     struct verdict *const verdict = cell->verdict;
@@ -276,23 +311,13 @@ static void settle_by_limit(struct judged *cell)
         return;
     }
 
-    const char *const text = limit_text(limit, cell->shape->better);
-
-    bound_of(cell->source, verdict->record, text, &bound);
-    if (isnan(bound.value)) {
+    if (!note_limit(cell, limit, &bound)) {
         settle_without_base(cell, limit, &bound);
         return;
     }
-    verdict->limit = bound.value;
-    verdict->limit_is_max = cell->shape->better == NVBW_LOWER;
-    verdict->limit_text = text;
-    verdict->limit_origin = limit->origin;
-    verdict->base = bound.base_value;
-    verdict->base_formula =
-        bound.formula[0] == '\0' ? NULL : keep(cell, bound.formula);
     verdict->margin = (verdict->figure - bound.value) / bound.value *
                       (verdict->limit_is_max ? -1.0 : 1.0);
-    settle_against(cell, text);
+    settle_against(cell, verdict->limit_text);
     settle_warning(cell, limit);
 }
 
@@ -377,6 +402,7 @@ static void judge_cell(struct judged *cell)
 {
     if (!is_measured(cell)) {
         settle_unmeasured(cell);
+        note_limit_unmet(cell);
     } else {
         add_figure(cell);
         if (cell->shape->unit == NVBW_UNIT_BYTES_PER_SECOND) {

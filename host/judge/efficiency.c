@@ -9,6 +9,8 @@
 
 #define H200 "2 x H200, PCIe Gen5 x16, NV18, 2026-11-29"
 
+#define H200_BOTH "2 x H200, PCIe Gen5 x16, 2026-11-30, adaptive and fixed"
+
 #define PCIE(by, way, load, efficiency, spread)                                \
     {                                                                          \
         { LINK_PCIE, NVBW_BY_##by, WAY_##way, LOAD_##load }, efficiency,       \
@@ -28,12 +30,16 @@
 const struct efficiency_row efficiency_builtin[] = {
     PCIE(CE, H2D, ALONE, 0.88, 0.002),
     PCIE(CE, D2H, ALONE, 0.88, 0.002),
-    PCIE(CE, H2D, OPPOSED, 0.80, 0.03),
+    PCIE(CE, H2D, OPPOSED, 0.76, 0.08),
     PCIE(CE, D2H, OPPOSED, 0.80, 0.03),
     PCIE(CE, H2D, SHARED, 0.85, 0.02),
     PCIE(CE, D2H, SHARED, 0.83, 0.06),
     PCIE(CE, H2D, SHARED_OPPOSED, 0.46, 0.06),
     PCIE(CE, D2H, SHARED_OPPOSED, 0.78, 0.04),
+    { { LINK_PCIE, NVBW_BY_CE, WAY_BOTH, LOAD_OPPOSED }, 0.76, 0.05,
+        H200_BOTH },
+    { { LINK_PCIE, NVBW_BY_CE, WAY_BOTH, LOAD_SHARED_OPPOSED }, 0.59, 0.08,
+        H200_BOTH },
     PCIE(SM, H2D, ALONE, 0.81, 0.002),
     PCIE(SM, D2H, ALONE, 0.83, 0.002),
     PCIE(SM, H2D, OPPOSED, 0.67, 0.02),
@@ -93,7 +99,8 @@ void traffic_format(const struct traffic *traffic, char *out, size_t size)
         [WAY_COPY] = "local copy",
         [WAY_READ] = "local read",
         [WAY_WRITE] = "local write",
-        [WAY_HOST] = "host" };
+        [WAY_HOST] = "host",
+        [WAY_BOTH] = "both ways" };
     static const char *const loads[] = { [LOAD_ALONE] = "alone",
         [LOAD_OPPOSED] = "opposed",
         [LOAD_SHARED] = "shared",
@@ -203,6 +210,27 @@ static enum traffic_load load_of(const struct facts *facts,
     return opposed ? LOAD_OPPOSED : LOAD_ALONE;
 }
 
+/* 1 if counted flows go both ways. */
+static int is_both_ways(const struct facts *facts, const struct record *record)
+{
+    const struct flow_record *const first = first_counted(record);
+
+    if (first == NULL) {
+        return 0;
+    }
+
+    const struct flow_path path = flow_path_of(facts, first);
+
+    for (uint32_t i = 0; i < record->flows_count; i++) {
+        const struct flow_path by = flow_path_of(facts, &record->flows[i]);
+
+        if (record->flows[i].counted && is_opposed(&path, &by)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 void traffic_of_record(
     const struct facts *facts, const struct record *record, struct traffic *out)
 {
@@ -217,7 +245,9 @@ void traffic_of_record(
 
     out->link = path.link;
     out->initiator = flow->initiator;
-    out->way = way_of(flow, &path);
+    out->way = path.link == LINK_PCIE && is_both_ways(facts, record)
+                   ? WAY_BOTH
+                   : way_of(flow, &path);
     out->load = load_of(facts, record, flow, &path);
 }
 
@@ -236,15 +266,12 @@ const char *traffic_direction(
         return NULL;
     }
 
+    if (is_both_ways(facts, record)) {
+        return "both";
+    }
+
     const struct flow_path path = flow_path_of(facts, first);
 
-    for (uint32_t i = 0; i < record->flows_count; i++) {
-        const struct flow_path by = flow_path_of(facts, &record->flows[i]);
-
-        if (record->flows[i].counted && is_opposed(&path, &by)) {
-            return "both";
-        }
-    }
     return first->operation == NVBW_OP_SPLIT && record->metric != NULL &&
                    strcmp(record->metric, "total") == 0
                ? "both"

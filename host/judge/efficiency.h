@@ -26,7 +26,8 @@ enum traffic_way {
     WAY_COPY, /* local */
     WAY_READ,
     WAY_WRITE,
-    WAY_HOST
+    WAY_HOST,
+    WAY_BOTH /* host traffic counted in both directions at once */
 };
 
 struct traffic {

@@ -93,14 +93,14 @@ void stage_open(struct stage *stage)
     *stage = (struct stage){ .descriptors = count_descriptors() };
     arena_init(&stage->arena, (size_t)64 << 20);
     stage->setup = (struct worker_setup){ .worker_file = FAKE_WORKER,
-        .describe_ns = 5000000000u,
-        .answer_ns = 5000000000u,
+        .describe_ns = 60000000000u,
+        .answer_ns = 60000000000u,
         .build = "fake build" };
     stage->request = (struct conduct_request){ .setup = &stage->setup,
         .evidence = &stage->evidence,
         .arena = &stage->arena,
         .budget_ns = UINT64_MAX,
-        .grace_ns = 200000000u,
+        .grace_ns = 500000000u,
         .signal_fd = -1 };
 
     struct facts *const facts = &stage->evidence.facts;

@@ -19,7 +19,7 @@
 #include "state.h"
 
 enum { CELLS = 4 };
-static const uint64_t SHORT_NS = 150000000u;
+static const uint64_t SHORT_NS = 2000000000u;
 
 /* Runs one unit of CELLS cells. */
 static void play(struct stage *stage, const char *name)

@@ -5,7 +5,7 @@
  * Every kernel takes one struct by value; every member is 64 bits, addresses
  * are device addresses, words are 64 bits, little-endian.
  *
- * All but the gate are written as loops over the grid, so any launch shape
+ * All but the gate are written as loops over the grid, so any number of blocks
  * gives the same result; the gate is launched as one thread. */
 #ifndef NVBW_KERNEL_ARGS_H
 #define NVBW_KERNEL_ARGS_H
@@ -52,5 +52,54 @@ struct sum_args {
     X(poison)                                                                  \
     X(compare)                                                                 \
     X(sum)
+
+/* ---- Kernels that move the bytes of flows -------------------------------
+ *
+ * Launched with SM_THREADS threads a block and any number of blocks. Any
+ * count of bytes and any addresses are right; they are fast where sources and
+ * destinations have the same place within 16 bytes. `stamps` is 0 or where
+ * two 64-bit words get %globaltimer: as the first block starts, and as the
+ * last one ends. */
+enum { SM_THREADS = 256, SM_VECTOR = 16 };
+
+/* copy: one vector a thread and turn, for grids that cover everything.
+ * copy_wide: four in flight a thread, for grids of few blocks. */
+struct copy_args {
+    uint64_t dst, src, bytes, stamps;
+};
+
+/* Odd warps copy the first SPLIT_FORWARD(bytes) bytes from src to dst, even
+ * ones the rest from dst to src. */
+struct split_args {
+    uint64_t dst, src, bytes, stamps;
+};
+#define SPLIT_FORWARD(bytes) ((bytes) / (2 * SM_VECTOR) * SM_VECTOR)
+
+/* Adds the sum modulo 2^64 of all words, a partial last one padded with
+ * zeros, to SUM_SLOTS words at `sums`, SUM_STEP bytes apart, that are summed
+ * up by whoever wants the result. */
+struct read_args {
+    uint64_t src, bytes, sums, stamps;
+};
+enum { SUM_SLOTS = 256, SUM_STEP = 64 };
+
+/* As fill, in vectors. */
+struct write_args {
+    uint64_t dst, bytes, key, stamps;
+};
+
+/* Adds to *sum what nvbw_read finds in so many bytes of the pattern. */
+struct pattern_sum_args {
+    uint64_t bytes, key, sum;
+};
+
+/* X(name, arguments): the kernel nvbw_NAME with struct ARGUMENTS_args. */
+#define SM_KERNELS(X)                                                          \
+    X(copy, copy)                                                              \
+    X(copy_wide, copy)                                                         \
+    X(split, split)                                                            \
+    X(read, read)                                                              \
+    X(write, write)                                                            \
+    X(pattern_sum, pattern_sum)
 
 #endif

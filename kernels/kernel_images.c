@@ -6,10 +6,12 @@
 
 #include "args.h"
 
-#define SIM_IMAGE       "NVBWSIM1\n"
-#define SIM_LINE(name_) "nvbw_" #name_ "\n"
+#define SIM_IMAGE             "NVBWSIM1\n"
+#define SIM_LINE(name_)       "nvbw_" #name_ "\n"
+#define SM_LINE(name_, args_) SIM_LINE(name_)
 
 extern const unsigned char engine_fatbin[];
+extern const unsigned char sm_fatbin[];
 extern const char engine_ptx[];
 
 __asm__(".pushsection .rodata\n"
@@ -34,5 +36,10 @@ const struct kernel_family kernel_families[KERNEL_FAMILIES] = {
         .fatbin = FATBIN(engine),
         .ptx = engine_ptx,
         .names = SIM_IMAGE ENGINE_KERNELS(SIM_LINE),
+    },
+    [KERNEL_FAMILY_SM] = {
+        .name = "sm",
+        .fatbin = FATBIN(sm),
+        .names = SIM_IMAGE SM_KERNELS(SM_LINE),
     },
 };

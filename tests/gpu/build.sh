@@ -10,9 +10,13 @@ nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 mkdir -p "$out/tests/gpu"
 printf '#define NVBW_VERSION "0"\n#define NVBW_BUILD "gpu test"\n' \
     >"$out/version.h"
-"$nvcc" -fatbin -O3 -arch=native -o "$out/engine.fatbin" kernels/engine.cu
-sed -e 's/@stem@/engine/g' -e "s|@fatbin@|$out/engine.fatbin|" \
-    plugin_api/cmake/fatbin_holder.c.in >"$out/engine_fatbin.c"
+holders=
+for stem in engine sm; do
+    "$nvcc" -fatbin -O3 -arch=native -o "$out/$stem.fatbin" "kernels/$stem.cu"
+    sed -e "s/@stem@/$stem/g" -e "s|@fatbin@|$out/$stem.fatbin|" \
+        plugin_api/cmake/fatbin_holder.c.in >"$out/${stem}_fatbin.c"
+    holders="$holders $out/${stem}_fatbin.c"
+done
 sources=$(ls plugin_api/common/*.c plugin_api/runtime/*.c |
     grep -v 'runtime/worker.c$')
 # shellcheck disable=SC2086
@@ -20,5 +24,5 @@ cc -std=c17 -O2 -g -D_GNU_SOURCE -DNVBW_HAVE_KERNELS=1 \
     -DNVBW_ENGINE_PTX="\"$PWD/kernels/ptx/engine.ptx\"" \
     -I "$out" -I plugin_api/include -I plugin_api/common \
     -I plugin_api/runtime -I kernels ${CFLAGS:-} \
-    tests/gpu/gpu_engine.c kernels/kernel_images.c "$out/engine_fatbin.c" \
+    tests/gpu/gpu_engine.c kernels/kernel_images.c $holders \
     $sources -o "$out/tests/gpu/gpu_engine" -lnuma -lpthread -ldl -lm

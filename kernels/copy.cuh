@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* Copies by all of a block, or by half of its warps. */
+#ifndef NVBW_COPY_CUH
+#define NVBW_COPY_CUH
+
+#include "args.h"
+#include "vectors.cuh"
+#include "words.cuh"
+
+enum { COPY_WIDTH = 4 };
+
+/* One copy and the threads of this block that do it. */
+struct copy_part {
+    uint64_t dst, src, bytes;
+    uint32_t thread, threads;
+};
+
+/* Whole vectors of a copy; none where those of source and destination do not
+ * match. */
+struct copy_span {
+    uint64_t head, vectors;
+};
+
+static __device__ __forceinline__ struct copy_span copy_span_of(
+    const struct copy_part &part)
+{
+    const int matches = (part.dst - part.src) % SM_VECTOR == 0;
+    const uint64_t head = matches ? vector_head(part.dst, part.bytes) : 0;
+
+    return { head, matches ? (part.bytes - head) / SM_VECTOR : 0 };
+}
+
+/* The bytes before and after the vectors. */
+static __device__ __forceinline__ void copy_rest(
+    const struct copy_part &part, const struct copy_span &span)
+{
+    const uint64_t covered = span.vectors * SM_VECTOR;
+
+#pragma unroll 1
+    for (uint64_t i = (uint64_t)blockIdx.x * part.threads + part.thread;
+         i < part.bytes - covered; i += (uint64_t)gridDim.x * part.threads) {
+        const uint64_t at = i < span.head ? i : i + covered;
+
+        *(unsigned char *)(part.dst + at) =
+            *(const unsigned char *)(part.src + at);
+    }
+}
+
+/* Tiles of COPY_WIDTH vectors a thread; all loads of a tile are under way
+ * before its first store. */
+static __device__ __forceinline__ void copy_tiles(
+    const struct copy_part &part, const struct copy_span &span)
+{
+    const uint64_t tile = part.threads * COPY_WIDTH;
+    const uint64_t dst = part.dst + span.head;
+    const uint64_t src = part.src + span.head;
+
+#pragma unroll 1
+    for (uint64_t i = blockIdx.x * tile + part.thread; i < span.vectors;
+         i += gridDim.x * tile) {
+        vector values[COPY_WIDTH];
+
+#pragma unroll
+        for (uint32_t j = 0; j < COPY_WIDTH; j++) {
+            if (i + j * part.threads < span.vectors) {
+                values[j] =
+                    vector_load(src + (i + j * part.threads) * SM_VECTOR);
+            }
+        }
+#pragma unroll
+        for (uint32_t j = 0; j < COPY_WIDTH; j++) {
+            if (i + j * part.threads < span.vectors) {
+                vector_store(
+                    dst + (i + j * part.threads) * SM_VECTOR, values[j]);
+            }
+        }
+    }
+}
+
+static __device__ __forceinline__ void copy_wide(const struct copy_part &part)
+{
+    const struct copy_span span = copy_span_of(part);
+
+    copy_tiles(part, span);
+    copy_rest(part, span);
+}
+
+extern "C" __global__ void SM_FULL nvbw_copy(const struct copy_args a)
+{
+    const struct copy_part part = { a.dst, a.src, a.bytes, threadIdx.x,
+        SM_THREADS };
+
+    const struct copy_span span = copy_span_of(part);
+
+    stamp_start(a.stamps);
+#pragma unroll 1
+    for (uint64_t i = (uint64_t)blockIdx.x * SM_THREADS + threadIdx.x;
+         i < span.vectors; i += (uint64_t)gridDim.x * SM_THREADS) {
+        vector_store(a.dst + span.head + i * SM_VECTOR,
+            vector_load(a.src + span.head + i * SM_VECTOR));
+    }
+    copy_rest(part, span);
+    stamp_end(a.stamps);
+}
+
+extern "C" __global__ void SM_FULL nvbw_copy_wide(const struct copy_args a)
+{
+    const struct copy_part part = { a.dst, a.src, a.bytes, threadIdx.x,
+        SM_THREADS };
+
+    stamp_start(a.stamps);
+    copy_wide(part);
+    stamp_end(a.stamps);
+}
+
+extern "C" __global__ void __launch_bounds__(SM_THREADS)
+    nvbw_split(const struct split_args a)
+{
+    const uint64_t forward = SPLIT_FORWARD(a.bytes);
+    const uint32_t thread = threadIdx.x / 64 * 32 + threadIdx.x % 32;
+    const int goes_forward = threadIdx.x / 32 % 2;
+    const struct copy_part part = {
+        goes_forward ? a.dst : a.src + forward,
+        goes_forward ? a.src : a.dst + forward,
+        goes_forward ? forward : a.bytes - forward,
+        thread,
+        SM_THREADS / 2,
+    };
+
+    stamp_start(a.stamps);
+    copy_wide(part);
+    stamp_end(a.stamps);
+}
+
+#endif

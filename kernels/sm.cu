@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* The kernels that move the bytes of flows, as one module. */
+#include "copy.cuh"
+#include "read.cuh"
+#include "write.cuh"

@@ -109,6 +109,7 @@ static const struct {
     { "peer:drop", FAULT_PEER_DROP, VALUE_NONE, 1 },
     { "stream:hang=", FAULT_STREAM_HANG, VALUE_NUMBER, 0 },
     { "kernel:fail=", FAULT_KERNEL_FAIL, VALUE_NUMBER, 0 },
+    { "kernel:serial", FAULT_KERNEL_SERIAL, VALUE_NONE, 1 },
     { "gpu_lost=", FAULT_GPU_LOST, VALUE_GPU, 1 },
     { "slow=", FAULT_GPU_SLOW, VALUE_GPU, 1 },
     { "alloc_above=", FAULT_ALLOC_ABOVE, VALUE_SIZE, 0 },

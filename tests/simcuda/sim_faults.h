@@ -11,6 +11,7 @@
  *   peer:drop          copies between GPUs move nothing
  *   stream:hang=N      the N-th operation and all behind it never end
  *   kernel:fail=N      the N-th kernel ends with a sticky error (719)
+ *   kernel:serial      a GPU runs one kernel at a time
  *   gpu_lost=G@N       GPU G is gone from its N-th operation on
  *   slow=G@N           GPU G's links run at half from its N-th operation on
  *   alloc_above=SIZE   larger allocations are refused; 1GiB, 512MiB, 4096
@@ -32,6 +33,7 @@ enum fault_kind {
     FAULT_PEER_DROP,
     FAULT_STREAM_HANG,
     FAULT_KERNEL_FAIL,
+    FAULT_KERNEL_SERIAL,
     FAULT_GPU_LOST,
     FAULT_GPU_SLOW,
     FAULT_ALLOC_ABOVE

@@ -13,17 +13,23 @@ static void *address_of(uint64_t address)
     return (void *)(uintptr_t)address;
 }
 
-/* Where a kernel may go: 0, or the error that ends its context. */
-static cu_result reach(const struct kernel_launch *launch, uint64_t address,
+cu_result kernel_reach_bytes(const struct kernel_launch *launch,
+    uint64_t address, uint64_t bytes, struct place *out)
+{
+    return place_find(
+               launch->machine, launch->context->gpu, address, bytes, out) &&
+                   out->accessible
+               ? (cu_result)CU_SUCCESS
+               : (cu_result)CU_ERROR_ILLEGAL_ADDRESS;
+}
+
+cu_result kernel_reach(const struct kernel_launch *launch, uint64_t address,
     uint64_t bytes, struct place *out)
 {
-    if (!place_find(
-            launch->machine, launch->context->gpu, address, bytes, out) ||
-        !out->accessible) {
-        return CU_ERROR_ILLEGAL_ADDRESS;
-    }
-    return address % sizeof(uint32_t) == 0
-               ? (cu_result)CU_SUCCESS
+    const cu_result result = kernel_reach_bytes(launch, address, bytes, out);
+
+    return result != CU_SUCCESS || address % sizeof(uint32_t) == 0
+               ? result
                : (cu_result)CU_ERROR_MISALIGNED_ADDRESS;
 }
 
@@ -61,7 +67,7 @@ static cu_result gate_plan(
     const struct gate_args args = gate_args_of(op);
     struct place place;
     const cu_result result =
-        reach(launch, args.release, sizeof(uint32_t), &place);
+        kernel_reach(launch, args.release, sizeof(uint32_t), &place);
 
     if (result != CU_SUCCESS) {
         return result;
@@ -71,7 +77,7 @@ static cu_result gate_plan(
     op->finish = gate_finish;
     /* No time at all still is a moment. */
     op->limit_ns = args.limit_ns > 0 ? (double)args.limit_ns : 1;
-    return reach(launch, args.outcome, sizeof(uint32_t), &place);
+    return kernel_reach(launch, args.outcome, sizeof(uint32_t), &place);
 }
 
 /* ---- Pattern --------------------------------------------------------------- */
@@ -106,7 +112,8 @@ static cu_result write_plan(
     struct place place;
 
     memcpy(&args, op->words, sizeof args);
-    const cu_result result = reach(launch, args.memory, args.bytes, &place);
+    const cu_result result =
+        kernel_reach_bytes(launch, args.memory, args.bytes, &place);
 
     if (result == CU_SUCCESS) {
         path_write(
@@ -150,7 +157,7 @@ static cu_result read_plan(const struct kernel_launch *launch, uint64_t memory,
     uint64_t bytes, struct sim_op *op)
 {
     struct place place;
-    const cu_result result = reach(launch, memory, bytes, &place);
+    const cu_result result = kernel_reach_bytes(launch, memory, bytes, &place);
 
     if (result == CU_SUCCESS) {
         path_read(launch->machine, launch->context->gpu, &place, bytes, op);
@@ -165,8 +172,10 @@ static cu_result compare_plan(
     struct place place;
 
     memcpy(&args, op->words, sizeof args);
-    if (reach(launch, args.wrong, sizeof(uint64_t), &place) != CU_SUCCESS ||
-        reach(launch, args.first, sizeof(uint64_t), &place) != CU_SUCCESS) {
+    if (kernel_reach(launch, args.wrong, sizeof(uint64_t), &place) !=
+            CU_SUCCESS ||
+        kernel_reach(launch, args.first, sizeof(uint64_t), &place) !=
+            CU_SUCCESS) {
         return CU_ERROR_ILLEGAL_ADDRESS;
     }
     op->finish = compare_finish;
@@ -197,7 +206,8 @@ static cu_result sum_plan(const struct kernel_launch *launch, struct sim_op *op)
     struct place place;
 
     memcpy(&args, op->words, sizeof args);
-    if (reach(launch, args.sum, sizeof(uint64_t), &place) != CU_SUCCESS) {
+    if (kernel_reach(launch, args.sum, sizeof(uint64_t), &place) !=
+        CU_SUCCESS) {
         return CU_ERROR_ILLEGAL_ADDRESS;
     }
     op->finish = sum_finish;
@@ -209,12 +219,21 @@ static cu_result sum_plan(const struct kernel_launch *launch, struct sim_op *op)
 
 static const struct sim_kernel kernels[] = { ENGINE_KERNELS(KERNEL) };
 
-const struct sim_kernel *kernel_find(const char *name)
+static const struct sim_kernel *find(
+    const struct sim_kernel *list, size_t count, const char *name)
 {
-    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
-        if (strcmp(kernels[i].name, name) == 0) {
-            return &kernels[i];
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(list[i].name, name) == 0) {
+            return &list[i];
         }
     }
     return NULL;
+}
+
+const struct sim_kernel *kernel_find(const char *name)
+{
+    const struct sim_kernel *const found =
+        find(kernels, sizeof kernels / sizeof kernels[0], name);
+
+    return found != NULL ? found : find(sim_kernels_sm, SIM_KERNELS_SM, name);
 }

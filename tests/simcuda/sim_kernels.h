@@ -5,7 +5,9 @@
 #ifndef SIM_KERNELS_H
 #define SIM_KERNELS_H
 
+#include "args.h"
 #include "sim_machine.h"
+#include "sim_paths.h"
 
 struct kernel_launch {
     struct sim_machine *machine;
@@ -19,6 +21,18 @@ struct sim_kernel {
     /* Checks the addresses and fills in time and deeds. */
     cu_result (*plan)(const struct kernel_launch *launch, struct sim_op *op);
 };
+
+/* Where a kernel may go: 0, or the error that ends its context. _bytes: for
+ * memory that it takes byte by byte where it must, else for words. */
+cu_result kernel_reach_bytes(const struct kernel_launch *launch,
+    uint64_t address, uint64_t bytes, struct place *out);
+cu_result kernel_reach(const struct kernel_launch *launch, uint64_t address,
+    uint64_t bytes, struct place *out);
+
+/* sim_kernels_sm.c */
+#define SIM_KERNEL_COUNT(name, args) +1
+enum { SIM_KERNELS_SM = 0 SM_KERNELS(SIM_KERNEL_COUNT) };
+extern const struct sim_kernel sim_kernels_sm[SIM_KERNELS_SM];
 
 /* NULL: the simulated driver has no such kernel. */
 const struct sim_kernel *kernel_find(const char *name);

@@ -72,7 +72,8 @@ static void set_gpu_capacities(uint32_t gpu)
     const uint32_t slots[GPU_SLOTS] = { [SLOT_H2D] = profile->engines_h2d,
         [SLOT_D2H] = profile->engines_d2h,
         [SLOT_PEER] = profile->engines_peer,
-        [SLOT_LOCAL] = profile->engines_local };
+        [SLOT_LOCAL] = profile->engines_local,
+        [SLOT_KERNEL] = 1 };
 
     for (uint32_t i = 0; i < GPU_RESOURCES; i++) {
         core_set_capacity(machine.core,

@@ -30,7 +30,14 @@ enum node_resource {
     NODE_OUT,
     NODE_RESOURCES
 };
-enum gpu_slot { SLOT_H2D, SLOT_D2H, SLOT_PEER, SLOT_LOCAL, GPU_SLOTS };
+enum gpu_slot {
+    SLOT_H2D,
+    SLOT_D2H,
+    SLOT_PEER,
+    SLOT_LOCAL,
+    SLOT_KERNEL,
+    GPU_SLOTS
+};
 
 /* The handles that callers hold. */
 struct CUctx_st {

@@ -260,6 +260,10 @@ static cu_result enqueue_kernel(struct CUfunc_st *handle,
     cu_result planned = handle->kernel->plan(&launch, op);
 
     machine->kernels++;
+    if (faults_find(&machine->faults, FAULT_KERNEL_SERIAL, NULL,
+            machine->kernels) != NULL) {
+        op->slot = sim_gpu_slot(stream->context->gpu, SLOT_KERNEL);
+    }
     if (planned == CU_SUCCESS &&
         faults_find(&machine->faults, FAULT_KERNEL_FAIL, NULL,
             machine->kernels) != NULL) {

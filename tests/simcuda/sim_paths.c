@@ -6,6 +6,7 @@ struct path {
     struct sim_machine *machine;
     struct sim_op *op;
     double load; /* on links that both directions share */
+    double part; /* of the payload that goes this way */
 };
 
 static const enum place_kind place_kinds[] = {
@@ -61,7 +62,7 @@ static void use(
 
     if (load->uses_count < SIM_USES_MAX) {
         load->uses[load->uses_count++] = (struct resource_use){
-            .resource = resource, .cost = cost, .weight = weight
+            .resource = resource, .cost = cost * path->part, .weight = weight
         };
     }
 }
@@ -236,7 +237,8 @@ void path_copy(struct sim_machine *machine, uint32_t executor,
         initiator == BY_KERNEL ? kernel_classes[choice.class] : choice.class;
     const struct path path = { .machine = machine,
         .op = op,
-        .load = machine->gpus[choice.gpu].profile->classes[class].load };
+        .load = machine->gpus[choice.gpu].profile->classes[class].load,
+        .part = 1 };
 
     set_class(machine, choice.gpu, class, bytes, op);
     use_all(&path, choice.class, executor, dst, src);
@@ -245,6 +247,34 @@ void path_copy(struct sim_machine *machine, uint32_t executor,
     } else if (choice.slot >= 0) {
         op->slot = sim_gpu_slot(choice.gpu, (enum gpu_slot)choice.slot);
     }
+}
+
+/* Half of the bytes go each way, each at the rate that its way has alone. */
+void path_split(struct sim_machine *machine, uint32_t executor,
+    const struct place *dst, const struct place *src, uint64_t bytes,
+    struct sim_op *op)
+{
+    const struct place *const ends[][2] = { { dst, src }, { src, dst } };
+    double limit = 0;
+    double cost_us = 0;
+
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct choice choice = choose(executor, ends[i][0], ends[i][1]);
+        const struct profile_class *class =
+            &machine->gpus[choice.gpu]
+                 .profile->classes[kernel_classes[choice.class]];
+        const struct path path = {
+            .machine = machine, .op = op, .load = class->load, .part = 0.5
+        };
+
+        use_all(&path, choice.class, executor, ends[i][0], ends[i][1]);
+        limit += class->rate;
+        cost_us = class->cost_us > cost_us ? class->cost_us : cost_us;
+    }
+    op->kind = SIM_OP_TRANSFER;
+    op->fixed_ns = (cost_us + machine->gpus[executor].profile->kernel_us) * 1e3;
+    op->work_bytes = (double)bytes;
+    op->load.limit = limit;
 }
 
 /* A kernel that touches one side only: over the link to it, or the GPU's own
@@ -261,7 +291,9 @@ static void path_one_side(struct sim_machine *machine, uint32_t executor,
             writes ? &own : place, bytes, BY_KERNEL, op);
         return;
     }
-    const struct path path = { .machine = machine, .op = op, .load = 1 };
+    const struct path path = {
+        .machine = machine, .op = op, .load = 1, .part = 1
+    };
 
     set_class(machine, executor, writes ? TRANSFER_WRITE_SM : TRANSFER_READ_SM,
         bytes, op);

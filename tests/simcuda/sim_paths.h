@@ -32,6 +32,10 @@ void path_read(struct sim_machine *machine, uint32_t executor,
     const struct place *src, uint64_t bytes, struct sim_op *op);
 void path_write(struct sim_machine *machine, uint32_t executor,
     const struct place *dst, uint64_t bytes, struct sim_op *op);
+/* The same for a kernel that copies half of the bytes each way. */
+void path_split(struct sim_machine *machine, uint32_t executor,
+    const struct place *dst, const struct place *src, uint64_t bytes,
+    struct sim_op *op);
 int path_blocks(const struct place *dst, const struct place *src);
 
 #endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* The kernels that move bytes. Where a real one stamps its start and end by
+ * the GPU's clock, so do these by virtual time. */
+#include <string.h>
+
+#include "pattern.h"
+#include "sim_kernels.h"
+
+static void *address_of(uint64_t address)
+{
+    return (void *)(uintptr_t)address;
+}
+
+/* What every plan leaves for its finish beside the arguments. */
+static void remember(const struct kernel_launch *launch, struct sim_op *op)
+{
+    op->subject = &launch->machine->gpus[launch->context->gpu];
+    op->machine = launch->machine;
+}
+
+static void stamp(const struct sim_op *op, uint64_t stamps)
+{
+    const struct sim_machine *const machine = op->machine;
+    uint64_t *const words = address_of(stamps);
+
+    if (stamps == 0) {
+        return;
+    }
+    words[0] = (uint64_t)sim_gpu_clock(op->subject, op->started_ns);
+    words[1] = (uint64_t)sim_gpu_clock(op->subject, core_now(machine->core));
+}
+
+static int may_stamp(const struct kernel_launch *launch, uint64_t stamps)
+{
+    struct place place;
+
+    return stamps == 0 || kernel_reach(launch, stamps, 2 * sizeof(uint64_t),
+                              &place) == CU_SUCCESS;
+}
+
+/* ---- Copies ---------------------------------------------------------------- */
+
+static void copy_finish(struct sim_op *op)
+{
+    struct copy_args args;
+
+    memcpy(&args, op->words, sizeof args);
+    memmove(address_of(args.dst), address_of(args.src), args.bytes);
+    stamp(op, args.stamps);
+}
+
+static cu_result copy_plan(
+    const struct kernel_launch *launch, struct sim_op *op)
+{
+    struct copy_args args;
+    struct place src;
+    struct place dst;
+
+    memcpy(&args, op->words, sizeof args);
+    if (kernel_reach_bytes(launch, args.src, args.bytes, &src) != CU_SUCCESS ||
+        kernel_reach_bytes(launch, args.dst, args.bytes, &dst) != CU_SUCCESS ||
+        !may_stamp(launch, args.stamps)) {
+        return CU_ERROR_ILLEGAL_ADDRESS;
+    }
+    remember(launch, op);
+    op->finish = copy_finish;
+    path_copy(launch->machine, launch->context->gpu, &dst, &src, args.bytes,
+        BY_KERNEL, op);
+    return CU_SUCCESS;
+}
+
+static cu_result copy_wide_plan(
+    const struct kernel_launch *launch, struct sim_op *op)
+{
+    return copy_plan(launch, op);
+}
+
+static void split_finish(struct sim_op *op)
+{
+    struct split_args args;
+
+    memcpy(&args, op->words, sizeof args);
+    const uint64_t forward = SPLIT_FORWARD(args.bytes);
+
+    memmove(address_of(args.dst), address_of(args.src), forward);
+    memmove(address_of(args.src + forward), address_of(args.dst + forward),
+        args.bytes - forward);
+    stamp(op, args.stamps);
+}
+
+static cu_result split_plan(
+    const struct kernel_launch *launch, struct sim_op *op)
+{
+    struct split_args args;
+    struct place src;
+    struct place dst;
+
+    memcpy(&args, op->words, sizeof args);
+    if (kernel_reach_bytes(launch, args.src, args.bytes, &src) != CU_SUCCESS ||
+        kernel_reach_bytes(launch, args.dst, args.bytes, &dst) != CU_SUCCESS ||
+        !may_stamp(launch, args.stamps)) {
+        return CU_ERROR_ILLEGAL_ADDRESS;
+    }
+    remember(launch, op);
+    op->finish = split_finish;
+    path_split(
+        launch->machine, launch->context->gpu, &dst, &src, args.bytes, op);
+    return CU_SUCCESS;
+}
+
+/* ---- One side -------------------------------------------------------------- */
+
+static uint64_t sum_of(const uint8_t *memory, uint64_t bytes)
+{
+    uint64_t sum = 0;
+
+    for (uint64_t at = 0; at < bytes; at += sizeof(uint64_t)) {
+        const uint64_t left = bytes - at;
+        uint64_t word = 0;
+
+        memcpy(&word, memory + at, left < sizeof word ? left : sizeof word);
+        sum += word;
+    }
+    return sum;
+}
+
+static void read_finish(struct sim_op *op)
+{
+    struct read_args args;
+
+    memcpy(&args, op->words, sizeof args);
+    *(uint64_t *)address_of(args.sums) +=
+        sum_of(address_of(args.src), args.bytes);
+    stamp(op, args.stamps);
+}
+
+static cu_result read_plan(
+    const struct kernel_launch *launch, struct sim_op *op)
+{
+    struct read_args args;
+    struct place src;
+    struct place sums;
+
+    memcpy(&args, op->words, sizeof args);
+    if (kernel_reach_bytes(launch, args.src, args.bytes, &src) != CU_SUCCESS ||
+        kernel_reach(launch, args.sums, (uint64_t)SUM_SLOTS * SUM_STEP,
+            &sums) != CU_SUCCESS ||
+        !may_stamp(launch, args.stamps)) {
+        return CU_ERROR_ILLEGAL_ADDRESS;
+    }
+    remember(launch, op);
+    op->finish = read_finish;
+    path_read(launch->machine, launch->context->gpu, &src, args.bytes, op);
+    return CU_SUCCESS;
+}
+
+static void write_finish(struct sim_op *op)
+{
+    struct write_args args;
+
+    memcpy(&args, op->words, sizeof args);
+    pattern_fill(address_of(args.dst), args.bytes, args.key);
+    stamp(op, args.stamps);
+}
+
+static cu_result write_plan(
+    const struct kernel_launch *launch, struct sim_op *op)
+{
+    struct write_args args;
+    struct place dst;
+
+    memcpy(&args, op->words, sizeof args);
+    if (kernel_reach_bytes(launch, args.dst, args.bytes, &dst) != CU_SUCCESS ||
+        !may_stamp(launch, args.stamps)) {
+        return CU_ERROR_ILLEGAL_ADDRESS;
+    }
+    remember(launch, op);
+    op->finish = write_finish;
+    path_write(launch->machine, launch->context->gpu, &dst, args.bytes, op);
+    return CU_SUCCESS;
+}
+
+/* ---- Without memory -------------------------------------------------------- */
+
+static void pattern_sum_finish(struct sim_op *op)
+{
+    struct pattern_sum_args args;
+
+    memcpy(&args, op->words, sizeof args);
+    const uint64_t whole = args.bytes / sizeof(uint64_t);
+    const uint64_t left = args.bytes % sizeof(uint64_t);
+    uint64_t sum = 0;
+
+    for (uint64_t i = 0; i < whole; i++) {
+        sum += pattern_word(args.key, i);
+    }
+    if (left > 0) {
+        const uint64_t last = pattern_word(args.key, whole);
+
+        sum += sum_of((const uint8_t *)&last, left);
+    }
+    *(uint64_t *)address_of(args.sum) += sum;
+}
+
+static cu_result pattern_sum_plan(
+    const struct kernel_launch *launch, struct sim_op *op)
+{
+    struct pattern_sum_args args;
+    struct place place;
+
+    memcpy(&args, op->words, sizeof args);
+    op->kind = SIM_OP_INSTANT;
+    op->finish = pattern_sum_finish;
+    return kernel_reach(launch, args.sum, sizeof(uint64_t), &place);
+}
+
+#define KERNEL(kernel, args)                                                   \
+    { "nvbw_" #kernel, sizeof(struct args##_args), kernel##_plan },
+const struct sim_kernel sim_kernels_sm[SIM_KERNELS_SM] = { SM_KERNELS(KERNEL) };

@@ -192,7 +192,7 @@ static int32_t figure(const struct cuda_session *cuda, uint32_t target,
         const struct cuda_flow *const flow = &cuda->flows[i];
         const int forward = flow->run->cell == (int32_t)target;
         const int reverse = flow->run->reverse == (int32_t)target;
-        const int split = flow->run->reverse >= 0;
+        const int split = flow->run->record.operation == NVBW_OP_SPLIT;
 
         if (flow->background || !(forward || reverse || what->is_total)) {
             continue;
@@ -227,9 +227,22 @@ static int32_t read_sample(struct cuda_session *cuda, const struct watch *watch,
         err));
     cuda->seconds = sample->seconds;
     TRY(cover_judge(cuda, sample->seconds, sample, &background_bytes, err));
+    TRY(together_judge(cuda, sample, err));
     judge_clock(cuda, watch, sample->seconds, sample);
     for (uint32_t i = 0; i < cuda->session->targets_count; i++) {
         TRY(figure(cuda, i, background_bytes, sample, err));
+    }
+    return NVBW_OK;
+}
+
+static int32_t begin_flows(struct cuda_session *cuda, struct error *err)
+{
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        struct cuda_flow *const flow = &cuda->flows[i];
+
+        if (flow->initiator->begin != NULL) {
+            TRY(flow->initiator->begin(cuda, flow, err));
+        }
     }
     return NVBW_OK;
 }
@@ -241,6 +254,7 @@ static int32_t take_sample(
 
     cuda->session->epoch++;
     TRY(contents_set(cuda, err));
+    TRY(begin_flows(cuda, err));
     TRY(stream_plan_queue(cuda, err));
 
     const uint64_t deadline_ns = deadline_of(cuda);

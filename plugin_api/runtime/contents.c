@@ -22,64 +22,134 @@ uint64_t contents_key(const struct cuda_flow *flow, uint64_t slice)
     return pattern_key(flow->slot + 1, slice, flow->src_epoch);
 }
 
+uint64_t contents_back_key(const struct cuda_flow *flow, uint64_t slice)
+{
+    return pattern_key(WORD_FLOWS + flow->slot + 1, slice, flow->src_epoch);
+}
+
 static unsigned char *host_at(const struct buffer *buffer, uint64_t offset)
 {
     return (unsigned char *)buffer->host + offset;
 }
 
-static int32_t fill_slice(const struct cuda_flow *flow, struct gpu *owner,
-    uint64_t slice, struct error *err)
+static int32_t fill_part(const struct cuda_session *cuda,
+    const struct cuda_flow *flow, const struct buffer *buffer, uint64_t offset,
+    uint64_t bytes, uint64_t key, struct error *err)
 {
-    const struct flow_run *const run = flow->run;
-    const uint64_t offset = slice * run->src_step + run->record.offset;
-    const uint64_t key = contents_key(flow, slice);
+    struct gpu *const owner = contents_owner(cuda, flow, buffer);
+    struct fill_args args = { buffer->device + offset, bytes, key };
 
-    if (owner == NULL) {
-        pattern_fill(host_at(run->src, offset), run->record.bytes, key);
+    if (bytes == 0) {
         return NVBW_OK;
     }
+    if (owner == NULL) {
+        pattern_fill(host_at(buffer, offset), bytes, key);
+        return NVBW_OK;
+    }
+    TRY(gpu_use(owner, err));
+    return gpu_launch(owner, GPU_KERNEL_fill, owner->stream, &args, bytes, err);
+}
 
-    struct fill_args args = { run->src->device + offset, run->record.bytes,
-        key };
+static int32_t poison_part(const struct cuda_session *cuda,
+    const struct cuda_flow *flow, const struct buffer *buffer, uint64_t offset,
+    uint64_t bytes, struct error *err)
+{
+    struct gpu *const owner = contents_owner(cuda, flow, buffer);
+    struct poison_args args = { buffer->device + offset, bytes, POISON_WORD };
 
+    if (bytes == 0) {
+        return NVBW_OK;
+    }
+    if (owner == NULL) {
+        pattern_fill(host_at(buffer, offset), bytes, POISON_WORD);
+        return NVBW_OK;
+    }
+    TRY(gpu_use(owner, err));
     return gpu_launch(
-        owner, GPU_KERNEL_fill, owner->stream, &args, run->record.bytes, err);
+        owner, GPU_KERNEL_poison, owner->stream, &args, bytes, err);
+}
+
+static uint64_t slice_of(
+    const struct flow_run *run, uint64_t step, uint64_t slice)
+{
+    return slice * step + run->record.offset;
 }
 
 static int32_t fill_source(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
 {
-    struct gpu *const owner = contents_owner(cuda, flow, flow->run->src);
+    const struct flow_run *const run = flow->run;
 
-    if (owner != NULL) {
-        TRY(gpu_use(owner, err));
-    }
     flow->src_epoch = ++cuda->engine->epoch;
     flow->rotation = 0;
     for (uint64_t slice = 0; slice < flow->slices; slice++) {
-        TRY(fill_slice(flow, owner, slice, err));
+        TRY(fill_part(cuda, flow, run->src, slice_of(run, run->src_step, slice),
+            run->record.bytes, contents_key(flow, slice), err));
     }
-    flow->filled = 1;
     return NVBW_OK;
 }
 
 static int32_t poison(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
 {
-    const struct buffer *const dst = flow->run->dst;
-    const uint64_t bytes = slices_all(flow) * flow->run->dst_step;
-    struct gpu *const owner = contents_owner(cuda, flow, dst);
+    const struct flow_run *const run = flow->run;
 
-    if (owner == NULL) {
-        pattern_fill(dst->host, bytes, POISON_WORD);
+    return poison_part(
+        cuda, flow, run->dst, 0, slices_all(flow) * run->dst_step, err);
+}
+
+/* Each side of a SPLIT sends one part and receives the other. */
+static int32_t set_split(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+{
+    const struct flow_run *const run = flow->run;
+    const uint64_t forward = SPLIT_FORWARD(run->record.bytes);
+    const uint64_t back = run->record.bytes - forward;
+
+    flow->src_epoch = ++cuda->engine->epoch;
+    flow->rotation = 0;
+    for (uint64_t slice = 0; slice < flow->slices; slice++) {
+        const uint64_t src = slice_of(run, run->src_step, slice);
+        const uint64_t dst = slice_of(run, run->dst_step, slice);
+
+        TRY(fill_part(cuda, flow, run->src, src, forward,
+            contents_key(flow, slice), err));
+        TRY(fill_part(cuda, flow, run->dst, dst + forward, back,
+            contents_back_key(flow, slice), err));
+        TRY(poison_part(cuda, flow, run->src, src + forward, back, err));
+        TRY(poison_part(cuda, flow, run->dst, dst, forward, err));
+    }
+    flow->filled = 1;
+    return NVBW_OK;
+}
+
+static int32_t queue_poison(struct cuda_flow *flow, const struct buffer *buffer,
+    uint64_t offset, uint64_t bytes, struct error *err)
+{
+    struct poison_args args = { buffer->device + offset, bytes, POISON_WORD };
+
+    if (buffer->device == 0 || bytes == 0) {
         return NVBW_OK;
     }
-
-    struct poison_args args = { dst->device, bytes, POISON_WORD };
-
-    TRY(gpu_use(owner, err));
     return gpu_launch(
-        owner, GPU_KERNEL_poison, owner->stream, &args, bytes, err);
+        flow->gpu, GPU_KERNEL_poison, flow->stream, &args, bytes, err);
+}
+
+int32_t contents_poison_again(struct cuda_flow *flow, struct error *err)
+{
+    const struct flow_run *const run = flow->run;
+    const uint64_t bytes = run->record.bytes;
+    const uint64_t forward =
+        run->record.operation == NVBW_OP_SPLIT ? SPLIT_FORWARD(bytes) : bytes;
+
+    if (run->dst == NULL) {
+        return NVBW_OK;
+    }
+    TRY(queue_poison(flow, run->dst, slices_dst_offset(flow, 0), forward, err));
+    return forward == bytes ? NVBW_OK
+                            : queue_poison(flow, run->src,
+                                  slices_src_offset(flow, 0) + forward,
+                                  bytes - forward, err);
 }
 
 /* Sources on hosts are filled once and read in another order each time, since
@@ -93,12 +163,15 @@ static int32_t set_flow(
     if (was_filled && flow->background) {
         return NVBW_OK;
     }
-    if (run->src != NULL) {
-        if (was_filled && run->src->kind->on_host) {
-            flow->rotation = (flow->rotation + 1) % flow->slices;
-        } else {
-            TRY(fill_source(cuda, flow, err));
-        }
+    if (run->record.operation == NVBW_OP_SPLIT) {
+        return set_split(cuda, flow, err);
+    }
+    if (run->src == NULL) {
+        flow->src_epoch = ++cuda->engine->epoch;
+    } else if (was_filled && run->src->kind->on_host) {
+        flow->rotation = (flow->rotation + 1) % flow->slices;
+    } else {
+        TRY(fill_source(cuda, flow, err));
     }
     flow->filled = 1;
     return run->dst != NULL ? poison(cuda, flow, err) : NVBW_OK;

@@ -2,6 +2,8 @@
  * Copyright The nvbw-host authors */
 #include "copy_size.h"
 
+#include <math.h>
+
 #include "flow.h"
 
 /* Every copy costs some microseconds beside its bytes: about 2 us to or from
@@ -11,9 +13,20 @@
 #define SIZE_C2C  (UINT64_C(512) << 20)
 #define SIZE_FAST (UINT64_C(1) << 30)
 
+/* Reads and writes of a GPU's own memory: the copies of a sample together have
+ * to be so many times its L2. */
+#define ONE_SIDED_CACHES 200
+/* Host footprints go on until the caches of the node are outrun this often. */
+#define HOST_CACHES 4
+/* The bytes of a simulated machine are moved by a CPU, so fast paths get
+ * small copies, and few. */
+#define SIZE_SIMULATED  (UINT64_C(64) << 20)
+#define BYTES_SIMULATED (UINT64_C(512) << 20)
+
 enum {
     MEMORY_SHARE = 24, /* of a GPU's memory that one copy may be at most */
-    SIZE_STEP = 1 << 20
+    SIZE_STEP = 1 << 20,
+    COPIES_LEAST_MOST = 16 /* more of them for the sake of a cache */
 };
 
 static int on_gpu(uint32_t memory)
@@ -47,6 +60,28 @@ static uint64_t of_path(
     return between_gpus(facts, flow);
 }
 
+static int is_one_sided(const struct flow_record *flow)
+{
+    return (flow->operation == NVBW_OP_READ ||
+               flow->operation == NVBW_OP_WRITE) &&
+           (on_gpu(flow->src_memory) || on_gpu(flow->dst_memory)) &&
+           (flow->src_place == flow->executor ||
+               flow->dst_place == flow->executor);
+}
+
+static uint64_t size_wanted(
+    const struct facts *facts, const struct flow_record *flow)
+{
+    const uint64_t size = of_path(facts, flow);
+    const uint64_t needed = facts->gpus[flow->executor].l2_bytes *
+                            ONE_SIDED_CACHES / COPY_SIZE_COPIES;
+
+    if (facts->simulated && size > SIZE_SLOW) {
+        return SIZE_SIMULATED;
+    }
+    return is_one_sided(flow) && needed > size ? needed : size;
+}
+
 uint64_t copy_size(const struct facts *facts, const struct flow_record *flow,
     const struct measure_params *params)
 {
@@ -55,10 +90,56 @@ uint64_t copy_size(const struct facts *facts, const struct flow_record *flow,
         return flow->bytes;
     }
 
-    const uint64_t wanted = of_path(facts, flow);
+    const uint64_t wanted = size_wanted(facts, flow);
     const uint64_t share =
         facts->gpus[flow->executor].memory_bytes / MEMORY_SHARE;
     const uint64_t most = share < SIZE_STEP ? SIZE_STEP : share;
 
     return wanted <= most ? wanted : most / SIZE_STEP * SIZE_STEP;
+}
+
+/* What the copies of a sample together have to hold at least. */
+static double footprint_wanted(
+    const struct facts *facts, const struct flow_record *flow)
+{
+    const int src = flow_memory_on_host(flow->src_memory);
+    const int32_t place = src ? flow->src_place : flow->dst_place;
+
+    if (src || flow_memory_on_host(flow->dst_memory)) {
+        return place >= 0
+                   ? HOST_CACHES * (double)facts->nodes[place].cache_bytes
+                   : 0.0;
+    }
+    return is_one_sided(flow)
+               ? ONE_SIDED_CACHES * (double)facts->gpus[flow->executor].l2_bytes
+               : 0.0;
+}
+
+uint64_t copy_count_least(
+    const struct facts *facts, const struct flow_record *flow)
+{
+    if (flow->bytes == 0) {
+        return COPY_SIZE_COPIES;
+    }
+
+    const double wanted =
+        ceil(footprint_wanted(facts, flow) / (double)flow->bytes);
+
+    if (wanted <= COPY_SIZE_COPIES) {
+        return COPY_SIZE_COPIES;
+    }
+    return wanted >= COPIES_LEAST_MOST ? COPIES_LEAST_MOST : (uint64_t)wanted;
+}
+
+uint64_t copy_count_most(
+    const struct facts *facts, const struct flow_record *flow, uint64_t limit)
+{
+    if (!facts->simulated || flow->bytes == 0) {
+        return limit;
+    }
+
+    const uint64_t most = BYTES_SIMULATED / flow->bytes;
+    const uint64_t count = most > COPY_SIZE_COPIES ? most : COPY_SIZE_COPIES;
+
+    return count < limit ? count : limit;
 }

@@ -79,6 +79,9 @@ void cuda_describe_records(const struct cuda_session *cuda)
             if (flow->run->src == NULL && flow->run->dst == NULL) {
                 continue;
             }
+            if (own && flow->run->record.operation == NVBW_OP_SPLIT) {
+                settle_flag(session->arena, record, "half");
+            }
             if (own || (session->targets[i].is_total && flow == cuda->hub)) {
                 describe(cuda, flow, record);
                 break;

@@ -2,16 +2,10 @@
  * Copyright The nvbw-host authors */
 /* What a session on GPUs needs beside buffers: initiators, access to peers,
  * streams and events. */
-#include <math.h>
-
+#include "copy_size.h"
 #include "cuda_session.h"
 #include "flow.h"
 #include "state.h"
-
-/* Host footprints go on until the caches of the node are outrun this often. */
-#define HOST_CACHES 4.0
-
-enum { COPIES_LEAST = 4, COPIES_LEAST_MOST = 16 };
 
 static int32_t not_built(struct error *err, const char *what)
 {
@@ -135,30 +129,6 @@ static int32_t check_flows(const struct cuda_session *cuda, struct error *err)
     return NVBW_OK;
 }
 
-/* Copies of host memory go on until the caches of the node are outrun. */
-static uint64_t copies_least(const struct cuda_session *cuda)
-{
-    const struct facts *const facts = cuda->session->facts;
-    const struct flow_record *const record = &cuda->hub->run->record;
-    const int src = flow_memory_on_host(record->src_memory);
-    const int32_t place = src ? record->src_place : record->dst_place;
-
-    if ((!src && !flow_memory_on_host(record->dst_memory)) || place < 0 ||
-        record->bytes == 0) {
-        return COPIES_LEAST;
-    }
-
-    const double wanted = HOST_CACHES *
-                          (double)facts->nodes[place].cache_bytes /
-                          (double)record->bytes;
-
-    if (wanted <= COPIES_LEAST) {
-        return COPIES_LEAST;
-    }
-    return wanted >= COPIES_LEAST_MOST ? COPIES_LEAST_MOST
-                                       : (uint64_t)ceil(wanted);
-}
-
 static void close_flow(struct cuda_session *cuda, struct cuda_flow *flow)
 {
     if (flow->gpu == NULL || gpu_use(flow->gpu, NULL) < 0) {
@@ -208,10 +178,16 @@ int32_t cuda_session_open(struct cuda_session *cuda, struct error *err)
         TRY(gpu_use(cuda->hub->gpu, err));
         TRY(make_event(cuda->hub, CU_EVENT_IS_DEFAULT, &cuda->last_end, err));
     }
-    session->copies_least = copies_least(cuda);
+    session->copies_least =
+        copy_count_least(session->facts, &cuda->hub->run->record);
     session->copies_limit = STREAM_OPERATIONS - 16 - session->flows_count;
     session->copies_limit = session->copies_limit < COPIES_MOST
                                 ? session->copies_limit
                                 : COPIES_MOST;
+    session->copies_limit = copy_count_most(
+        session->facts, &cuda->hub->run->record, session->copies_limit);
+    session->copies_least = session->copies_least < session->copies_limit
+                                ? session->copies_least
+                                : session->copies_limit;
     return NVBW_OK;
 }

@@ -33,7 +33,7 @@ struct cuda_flow {
     uint64_t slices; /* beside the one for warm-up */
     uint32_t single; /* 1: one slice, for the warm-up too (fixed mode) */
     uint64_t rotation;
-    uint64_t src_epoch; /* of what stands in the source */
+    uint64_t src_epoch; /* of what stands in the source, or is written */
     double rate;        /* bytes/s seen in the last sample; background */
     uint32_t filled;    /* 1: the source's contents stand for this epoch */
     void *state;        /* the initiator's */
@@ -85,6 +85,10 @@ void slices_chunks(uint64_t bytes, uint64_t *out_count, uint64_t *out_bytes);
 /* Fills sources and poisons destinations for the next sample. */
 int32_t contents_set(struct cuda_session *cuda, struct error *err);
 uint64_t contents_key(const struct cuda_flow *flow, uint64_t slice);
+/* The key of what a SPLIT sends back. */
+uint64_t contents_back_key(const struct cuda_flow *flow, uint64_t slice);
+/* Queues fresh poison on the flow's stream wherever its copies write. */
+int32_t contents_poison_again(struct cuda_flow *flow, struct error *err);
 /* The GPU that fills and compares a buffer fastest, or NULL: the CPU. */
 struct gpu *contents_owner(const struct cuda_session *cuda,
     const struct cuda_flow *flow, const struct buffer *buffer);
@@ -109,8 +113,17 @@ int32_t cover_snapshot(
 int32_t cover_judge(struct cuda_session *cuda, double seconds,
     struct sample *sample, double *out_bytes, struct error *err);
 
+/* together.c */
+/* Marks the sample where flows of one GPU ran one after another. */
+int32_t together_judge(
+    struct cuda_session *cuda, struct sample *sample, struct error *err);
+
 /* verify.c */
 int32_t verify_counted(struct cuda_session *cuda, struct error *err);
 int32_t verify_background(struct cuda_session *cuda, struct error *err);
+/* The copies whose bytes are still there: with one slice only the last is, and
+ * a background has gone round its slices. */
+void verify_range(
+    const struct cuda_flow *flow, uint64_t *out_first, uint64_t *out_count);
 
 #endif

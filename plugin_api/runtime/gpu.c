@@ -90,8 +90,12 @@ int32_t gpu_find_devices(struct gpu *gpus, uint32_t count, struct error *err)
 
 /* Machine code first, then text, then what only the simulated driver takes:
  * each refuses what it does not know. */
-static int32_t load_family(struct gpu *gpu, uint32_t family, struct error *err)
+int32_t gpu_load_family(struct gpu *gpu, uint32_t family, struct error *err)
 {
+    if (gpu->modules[family] != NULL) {
+        return NVBW_OK;
+    }
+
     const struct kernel_family *const forms = &kernel_families[family];
     const void *const images[] = { forms->fatbin, forms->ptx, forms->names };
     cu_result result = CU_ERROR_INVALID_IMAGE;
@@ -108,9 +112,9 @@ static int32_t load_family(struct gpu *gpu, uint32_t family, struct error *err)
         first = first == CU_SUCCESS ? result : first;
     }
     cuda_fail(gpu->api, err, first,
-        "GPU %d: none of the %s kernels of this "
-        "build can be loaded",
-        gpu->facts->index, forms->name);
+        "GPU %d: the %s kernels of this build cannot be loaded%s",
+        gpu->facts->index, forms->name,
+        kernel_images_built ? "" : ", as it was made without nvcc");
     if (err != NULL) {
         err->status = NVBW_E_SKIPPED;
         err->code = NVBW_SKIP_NOT_BUILT;
@@ -120,7 +124,7 @@ static int32_t load_family(struct gpu *gpu, uint32_t family, struct error *err)
 
 static int32_t load_kernels(struct gpu *gpu, struct error *err)
 {
-    TRY(load_family(gpu, KERNEL_FAMILY_ENGINE, err));
+    TRY(gpu_load_family(gpu, KERNEL_FAMILY_ENGINE, err));
     for (uint32_t i = 0; i < GPU_KERNELS; i++) {
         CUDA_TRY(gpu->api, err,
             gpu->api->module_function(&gpu->kernels[i],

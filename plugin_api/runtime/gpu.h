@@ -12,6 +12,8 @@
 
 #define GPU_KERNEL_NUMBER(name) GPU_KERNEL_##name,
 enum { ENGINE_KERNELS(GPU_KERNEL_NUMBER) GPU_KERNELS };
+#define SM_KERNEL_NUMBER(name, args) SM_KERNEL_##name,
+enum { SM_KERNELS(SM_KERNEL_NUMBER) SM_KERNELS_END };
 
 enum {
     GPU_ROOM_BYTES = 64 << 10, /* of device memory for the engine's results */
@@ -29,6 +31,7 @@ struct gpu {
     struct CUctx_st *context;
     struct CUmod_st *modules[KERNEL_FAMILIES];
     struct CUfunc_st *kernels[GPU_KERNELS];
+    struct CUfunc_st *sm_kernels[SM_KERNELS_END]; /* after gpu_need_sm */
     struct CUstream_st *stream; /* the engine's own, never gated */
     cu_address room;
     unsigned char *peers; /* by position: 1: access is enabled */
@@ -53,6 +56,16 @@ int32_t gpu_set_peer(struct gpu *gpu, const struct gpu *peer, uint32_t peers,
  * The context must be current. */
 int32_t gpu_launch(const struct gpu *gpu, uint32_t kernel,
     struct CUstream_st *stream, void *args, uint64_t bytes, struct error *err);
+
+/* Loads a family of kernels, if it is not loaded yet. The context must be
+ * current. NVBW_E_SKIPPED with not_built as code where this build has none. */
+int32_t gpu_load_family(struct gpu *gpu, uint32_t family, struct error *err);
+/* The kernels that move bytes (gpu_sm.c). */
+int32_t gpu_need_sm(struct gpu *gpu, struct error *err);
+/* Launches one of them with so many blocks of SM_THREADS. The context must be
+ * current. */
+int32_t gpu_launch_sm(const struct gpu *gpu, uint32_t kernel,
+    struct CUstream_st *stream, void *args, uint64_t blocks, struct error *err);
 
 /* Waits, polling, until the stream is empty. */
 int32_t gpu_wait(const struct gpu *gpu, struct CUstream_st *stream,

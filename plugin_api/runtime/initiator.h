@@ -12,6 +12,11 @@
 struct cuda_session;
 struct cuda_flow;
 
+/* Begin and end of a copy, as its kernel writes them. 0: not written. */
+struct stamp {
+    uint64_t start_ns, end_ns;
+};
+
 struct initiator {
     const char *name;
     /* Operations that it knows: bit 1 << NVBW_OP_*. */
@@ -25,11 +30,21 @@ struct initiator {
      * block, and adds at most `count` operations to the stream. */
     int32_t (*enqueue)(struct cuda_session *cuda, struct cuda_flow *flow,
         uint64_t first, uint64_t count, struct error *err);
+    /* Before each sample, when nothing of it is queued yet: clears what the
+     * last one left. May wait. May be NULL. */
+    int32_t (*begin)(
+        struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);
+    /* When the flow's copies of the last sample started and ended by the
+     * clock of its GPU, `copies` of each; where it cannot tell *out_count is
+     * 0. NULL: it never can. (together.c) */
+    int32_t (*stamps)(struct cuda_session *cuda, struct cuda_flow *flow,
+        const struct stamp **out_stamps, uint64_t *out_count,
+        struct error *err);
     /* What one copy counts in the figure: bytes, or repeats. NULL: the bytes
      * of a copy. */
     double (*amount)(const struct cuda_flow *flow);
     /* Compares what a sample left behind where the engine's comparison of
-     * destinations does not fit (READ, CHASE). NULL: the engine's. */
+     * destinations does not fit: asked for flows without a destination. */
     int32_t (*verify)(
         struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);
     void (*close)(struct cuda_session *cuda, struct cuda_flow *flow);
@@ -40,5 +55,6 @@ extern const struct initiator *const initiators[];
 enum { INITIATORS_END = 6 };
 
 extern const struct initiator initiator_ce; /* initiator_ce.c */
+extern const struct initiator initiator_sm; /* initiator_sm.c */
 
 #endif

@@ -65,19 +65,12 @@ static int32_t enqueue(struct cuda_session *cuda, struct cuda_flow *flow,
 static int32_t poison_again(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
 {
-    const struct buffer *const dst = flow->run->dst;
-
-    if (!flow->single || flow->background || dst == NULL || dst->device == 0 ||
+    (void)cuda;
+    if (!flow->single || flow->background ||
         (flow->run->record.flags & NVBW_FLOW_STAGED) != 0) {
         return NVBW_OK;
     }
-
-    struct poison_args args = { dst->device + slices_dst_offset(flow, 0),
-        flow->run->record.bytes, contents_key(flow, UINT64_MAX) };
-
-    (void)cuda;
-    return gpu_launch(
-        flow->gpu, GPU_KERNEL_poison, flow->stream, &args, args.bytes, err);
+    return contents_poison_again(flow, err);
 }
 
 static int32_t warm_up(

@@ -13,7 +13,16 @@ enum { RESULTS = 256, RESULT_BYTES = RESULTS * 8 };
 
 static const uint64_t verify_limit_ns = UINT64_C(60) * 1000 * 1000 * 1000;
 
-/* A comparison of one flow's destination. */
+/* What is compared: of each copy's slice in a buffer the bytes from `from` on,
+ * with the pattern of this key. */
+struct part {
+    const struct buffer *buffer;
+    uint64_t from, bytes;
+    uint64_t (*offset)(const struct cuda_flow *flow, uint64_t copy);
+    uint64_t (*key)(const struct cuda_flow *flow, uint64_t slice);
+};
+
+/* What came out. */
 struct finding {
     uint64_t bytes, wrong;
     struct pattern_fault first;
@@ -44,24 +53,28 @@ static int32_t fetch_results(
         gpu, gpu->stream, verify_limit_ns, "comparing buffers", err);
 }
 
-/* The copies to look at: with one slice only the last is still there, and a
- * background has gone round its slices. */
-static void range(
+void verify_range(
     const struct cuda_flow *flow, uint64_t *out_first, uint64_t *out_count)
 {
     *out_count = flow->slices < flow->copies ? flow->slices : flow->copies;
     *out_first = flow->copies - *out_count;
 }
 
-static uint64_t key_of(const struct cuda_flow *flow, uint64_t copy)
+static uint64_t key_of(
+    const struct part *part, const struct cuda_flow *flow, uint64_t copy)
 {
-    return contents_key(flow, slices_src_number(flow, copy));
+    return part->key(flow, slices_src_number(flow, copy));
 }
 
-static int32_t read_word(const struct cuda_flow *flow, const struct gpu *gpu,
+static uint64_t offset_of(
+    const struct part *part, const struct cuda_flow *flow, uint64_t copy)
+{
+    return part->offset(flow, copy) + part->from;
+}
+
+static int32_t read_word(const struct buffer *dst, const struct gpu *gpu,
     uint64_t offset, uint64_t bytes, uint64_t *out, struct error *err)
 {
-    const struct buffer *const dst = flow->run->dst;
     const uint64_t size = bytes < sizeof *out ? bytes : sizeof *out;
 
     *out = 0;
@@ -74,29 +87,28 @@ static int32_t read_word(const struct cuda_flow *flow, const struct gpu *gpu,
     return NVBW_OK;
 }
 
-static int32_t note(const struct cuda_flow *flow, const struct gpu *gpu,
-    uint64_t copy, uint64_t wrong, uint64_t first, struct finding *finding,
-    struct error *err)
+static int32_t note(const struct cuda_flow *flow, const struct part *part,
+    const struct gpu *gpu, uint64_t copy, uint64_t wrong, uint64_t first,
+    struct finding *finding, struct error *err)
 {
-    const uint64_t bytes = flow->run->record.bytes;
-
-    finding->bytes += bytes;
+    finding->bytes += part->bytes;
     if (wrong == 0) {
         return NVBW_OK;
     }
     if (finding->wrong == 0) {
-        finding->first.offset = first;
-        finding->first.expected = pattern_word(key_of(flow, copy), first / 8);
-        TRY(read_word(flow, gpu, slices_dst_offset(flow, copy) + first,
-            bytes - first, &finding->first.actual, err));
+        finding->first.offset = part->from + first;
+        finding->first.expected =
+            pattern_word(key_of(part, flow, copy), first / 8);
+        TRY(read_word(part->buffer, gpu, offset_of(part, flow, copy) + first,
+            part->bytes - first, &finding->first.actual, err));
     }
     finding->wrong += wrong;
     return NVBW_OK;
 }
 
 static int32_t compare_by_gpu(struct cuda_session *cuda,
-    const struct cuda_flow *flow, const struct gpu *gpu,
-    struct finding *finding, struct error *err)
+    const struct cuda_flow *flow, const struct part *part,
+    const struct gpu *gpu, struct finding *finding, struct error *err)
 {
     const cu_address room = gpu->room + GPU_ROOM_RESULTS;
     const uint64_t *const results =
@@ -104,15 +116,14 @@ static int32_t compare_by_gpu(struct cuda_session *cuda,
     uint64_t first;
     uint64_t count;
 
-    range(flow, &first, &count);
+    verify_range(flow, &first, &count);
     TRY(gpu_use(gpu, err));
     TRY(reset_results(gpu, err));
     for (uint64_t i = 0; i < count; i++) {
         struct compare_args args = {
-            .memory =
-                flow->run->dst->device + slices_dst_offset(flow, first + i),
-            .bytes = flow->run->record.bytes,
-            .key = key_of(flow, first + i),
+            .memory = part->buffer->device + offset_of(part, flow, first + i),
+            .bytes = part->bytes,
+            .key = key_of(part, flow, first + i),
             .wrong = room + 8 * (i % RESULTS),
             .first = room + RESULT_BYTES + 8 * (i % RESULTS),
         };
@@ -122,28 +133,28 @@ static int32_t compare_by_gpu(struct cuda_session *cuda,
     }
     TRY(fetch_results(cuda, gpu, err));
     for (uint64_t i = 0; i < count; i++) {
-        TRY(note(flow, gpu, first + i, results[i % RESULTS],
+        TRY(note(flow, part, gpu, first + i, results[i % RESULTS],
             results[RESULTS + i % RESULTS], finding, err));
     }
     return NVBW_OK;
 }
 
-static int32_t compare_by_cpu(
-    const struct cuda_flow *flow, struct finding *finding, struct error *err)
+static int32_t compare_by_cpu(const struct cuda_flow *flow,
+    const struct part *part, struct finding *finding, struct error *err)
 {
     uint64_t first;
     uint64_t count;
 
-    range(flow, &first, &count);
+    verify_range(flow, &first, &count);
     for (uint64_t i = 0; i < count; i++) {
-        const uint64_t offset = slices_dst_offset(flow, first + i);
+        const uint64_t offset = offset_of(part, flow, first + i);
         struct pattern_fault fault = { 0 };
-        const uint64_t wrong = pattern_compare(
-            (const unsigned char *)flow->run->dst->host + offset,
-            flow->run->record.bytes, key_of(flow, first + i), &fault);
+        const uint64_t wrong =
+            pattern_compare((const unsigned char *)part->buffer->host + offset,
+                part->bytes, key_of(part, flow, first + i), &fault);
 
-        TRY(note(
-            flow, flow->gpu, first + i, wrong, fault.offset, finding, err));
+        TRY(note(flow, part, flow->gpu, first + i, wrong, fault.offset, finding,
+            err));
     }
     return NVBW_OK;
 }
@@ -179,22 +190,40 @@ static void tell(struct cuda_session *cuda, const struct cuda_flow *flow,
     }
 }
 
-static int32_t verify_flow(
-    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+static int32_t verify_part(struct cuda_session *cuda,
+    const struct cuda_flow *flow, const struct part *part,
+    struct finding *finding, struct error *err)
 {
-    struct finding finding = { 0 };
-
-    if (flow->initiator->verify != NULL) {
-        return flow->initiator->verify(cuda, flow, err);
-    }
-    if (flow->run->src == NULL || flow->run->dst == NULL) {
+    if (part->bytes == 0) {
         return NVBW_OK;
     }
 
-    const struct gpu *const gpu = contents_owner(cuda, flow, flow->run->dst);
+    const struct gpu *const gpu = contents_owner(cuda, flow, part->buffer);
 
-    TRY(gpu != NULL ? compare_by_gpu(cuda, flow, gpu, &finding, err)
-                    : compare_by_cpu(flow, &finding, err));
+    return gpu != NULL ? compare_by_gpu(cuda, flow, part, gpu, finding, err)
+                       : compare_by_cpu(flow, part, finding, err);
+}
+
+static int32_t verify_flow(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+{
+    const struct flow_run *const run = flow->run;
+    const int splits = run->record.operation == NVBW_OP_SPLIT;
+    const uint64_t forward =
+        splits ? SPLIT_FORWARD(run->record.bytes) : run->record.bytes;
+    const struct part there = { run->dst, 0, forward, slices_dst_offset,
+        contents_key };
+    const struct part back = { run->src, forward, run->record.bytes - forward,
+        slices_src_offset, contents_back_key };
+    struct finding finding = { 0 };
+
+    if (run->dst == NULL) {
+        return flow->initiator->verify != NULL
+                   ? flow->initiator->verify(cuda, flow, err)
+                   : NVBW_OK;
+    }
+    TRY(verify_part(cuda, flow, &there, &finding, err));
+    TRY(verify_part(cuda, flow, &back, &finding, err));
     tell(cuda, flow, &finding);
     return NVBW_OK;
 }

@@ -83,12 +83,50 @@ static void small_gpus_get_small_copies(void **state)
     gpus[0].memory_bytes = UINT64_C(140) << 30;
 }
 
+static void reads_outgrow_the_cache(void **state)
+{
+    struct flow_record read = make_flow(NVBW_MEM_DEVICE, 0, NVBW_MEM_NONE, -1);
+
+    (void)state;
+    read.operation = NVBW_OP_READ;
+    gpus[0].l2_bytes = 60 * (uint64_t)MIB;
+    assert_int_equal(copy_size(&facts, &read, &adaptive), UINT64_C(3000) * MIB);
+    read.bytes = UINT64_C(3000) * MIB;
+    assert_int_equal(copy_count_least(&facts, &read), 4);
+    read.bytes = 1024 * MIB;
+    assert_int_equal(copy_count_least(&facts, &read), 12);
+    read.bytes = 16 * MIB;
+    assert_int_equal(copy_count_least(&facts, &read), 16);
+    read.operation = NVBW_OP_COPY;
+    assert_int_equal(copy_count_least(&facts, &read), 4);
+    gpus[0].l2_bytes = 0;
+}
+
+static void simulated_copies_are_small_and_few(void **state)
+{
+    struct facts simulated = facts;
+    struct flow_record local =
+        make_flow(NVBW_MEM_DEVICE, 0, NVBW_MEM_DEVICE, 0);
+
+    (void)state;
+    assert_int_equal(copy_count_most(&facts, &local, 200), 200);
+    simulated.simulated = 1;
+    local.bytes = copy_size(&simulated, &local, &adaptive);
+    assert_int_equal(local.bytes, 64 * MIB);
+    assert_int_equal(copy_count_most(&simulated, &local, 200), 8);
+    assert_int_equal(copy_count_most(&simulated, &local, 5), 5);
+    local.bytes = 1024 * MIB;
+    assert_int_equal(copy_count_most(&simulated, &local, 200), 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_path_decides_where_the_plan_does_not),
         cmocka_unit_test(the_plan_is_obeyed),
         cmocka_unit_test(small_gpus_get_small_copies),
+        cmocka_unit_test(reads_outgrow_the_cache),
+        cmocka_unit_test(simulated_copies_are_small_and_few),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* Copies, reads and writes by kernels of the engine. */
+#include <stdlib.h>
+
+#include "cuda_session.h"
+#include "sm_flow.h"
+
+enum {
+    SUMS_BYTES = SUM_SLOTS * SUM_STEP,
+    STAMPS_BYTES = SM_STAMPS * (int)sizeof(struct stamp)
+};
+
+/* Flows of this initiator on the same GPU: they share its blocks. */
+static uint32_t count_sharing(
+    const struct cuda_session *cuda, const struct cuda_flow *flow)
+{
+    const struct flow_record *const own = &flow->run->record;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        const struct flow_record *const other = &cuda->session->flows[i].record;
+
+        count += other->initiator == own->initiator &&
+                 other->executor == own->executor;
+    }
+    return count;
+}
+
+static int32_t check_flow(const struct cuda_flow *flow, struct error *err)
+{
+    const struct flow_record *const record = &flow->run->record;
+
+    FAIL_IF(record->element != 0 && record->element != SM_VECTOR, err,
+        NVBW_E_INVALID,
+        "initiator sm moves %d bytes at a time, not %u; give the flow a kernel "
+        "of its own for that",
+        SM_VECTOR, record->element);
+    FAIL_IF(record->stride != 0, err, NVBW_E_INVALID,
+        "initiator sm has no strided access; give the flow a kernel of its "
+        "own for that");
+    return NVBW_OK;
+}
+
+static int32_t choose_kernel(const struct cuda_session *cuda,
+    const struct cuda_flow *flow, struct sm_flow *sm, struct error *err)
+{
+    const struct gpu *const gpu = flow->gpu;
+    const struct flow_record *const record = &flow->run->record;
+    int resident = 0;
+
+    sm->sharing = count_sharing(cuda, flow);
+    sm->path = sm_path_of(cuda->session->facts, record);
+    sm->kernel = sm_kernel_of(record->operation, sm->path, sm->sharing);
+    CUDA_TRY(gpu->api, err,
+        gpu->api->occupancy(
+            &resident, gpu->sm_kernels[sm->kernel], SM_THREADS, 0),
+        "GPU %d: resident blocks of a kernel are not told", gpu->facts->index);
+    sm->resident = resident > 0 ? (uint32_t)resident : 1;
+    return NVBW_OK;
+}
+
+static int32_t open_flow(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+{
+    struct gpu *const gpu = flow->gpu;
+    struct sm_flow *const sm = arena_alloc(cuda->session->arena, 1, sizeof *sm);
+
+    FAIL_IF(sm == NULL, err, NVBW_E_SYSTEM, "no memory for a flow");
+    flow->state = sm;
+    TRY(check_flow(flow, err));
+    TRY(gpu_need_sm(gpu, err));
+    TRY(choose_kernel(cuda, flow, sm, err));
+    CUDA_TRY(gpu->api, err,
+        gpu->api->memory_alloc(&sm->room, 2 * SUMS_BYTES + STAMPS_BYTES),
+        "GPU %d: no memory for sums", gpu->facts->index);
+    sm->sums = sm->room;
+    sm->spare_sums = sm->room + SUMS_BYTES;
+    sm->stamps = sm->room + 2 * SUMS_BYTES;
+    return NVBW_OK;
+}
+
+static void close_flow(struct cuda_session *cuda, struct cuda_flow *flow)
+{
+    const struct sm_flow *const sm = flow->state;
+
+    (void)cuda;
+    if (sm != NULL && sm->room != 0) {
+        flow->gpu->api->memory_free(sm->room);
+    }
+}
+
+/* Where a copy's stamps go: each of a sample has its own, beyond those the
+ * last is shared. */
+static uint64_t stamps_of(const struct sm_flow *sm, uint64_t number)
+{
+    const uint64_t slot = number < SM_STAMPS - 1 ? number : SM_STAMPS - 1;
+
+    return sm->stamps + slot * sizeof(struct stamp);
+}
+
+static uint64_t src_of(const struct cuda_flow *flow, uint64_t number)
+{
+    return flow->run->src->device + slices_src_offset(flow, number);
+}
+
+static uint64_t dst_of(const struct cuda_flow *flow, uint64_t number)
+{
+    return flow->run->dst->device + slices_dst_offset(flow, number);
+}
+
+/* The arguments of one kernel, of whichever kind. */
+union sm_args {
+    struct copy_args copy;
+    struct split_args split;
+    struct read_args read;
+    struct write_args write;
+};
+
+static void copy_args(
+    const struct cuda_flow *flow, uint64_t number, union sm_args *out)
+{
+    const struct sm_flow *const sm = flow->state;
+
+    out->copy = (struct copy_args){ dst_of(flow, number), src_of(flow, number),
+        flow->run->record.bytes, stamps_of(sm, number) };
+}
+
+static void split_args(
+    const struct cuda_flow *flow, uint64_t number, union sm_args *out)
+{
+    const struct sm_flow *const sm = flow->state;
+
+    out->split = (struct split_args){ dst_of(flow, number),
+        src_of(flow, number), flow->run->record.bytes, stamps_of(sm, number) };
+}
+
+static void read_args(
+    const struct cuda_flow *flow, uint64_t number, union sm_args *out)
+{
+    const struct sm_flow *const sm = flow->state;
+
+    out->read =
+        (struct read_args){ src_of(flow, number), flow->run->record.bytes,
+            number == COPY_WARM_UP ? sm->spare_sums : sm->sums,
+            stamps_of(sm, number) };
+}
+
+static void write_args(
+    const struct cuda_flow *flow, uint64_t number, union sm_args *out)
+{
+    const struct sm_flow *const sm = flow->state;
+
+    out->write =
+        (struct write_args){ dst_of(flow, number), flow->run->record.bytes,
+            contents_key(flow, slices_src_number(flow, number)),
+            stamps_of(sm, number) };
+}
+
+typedef void sm_args_fn(
+    const struct cuda_flow *flow, uint64_t number, union sm_args *out);
+static sm_args_fn *const operations[] = {
+    [NVBW_OP_COPY] = copy_args,
+    [NVBW_OP_READ] = read_args,
+    [NVBW_OP_WRITE] = write_args,
+    [NVBW_OP_SPLIT] = split_args,
+};
+
+static int32_t enqueue(struct cuda_session *cuda, struct cuda_flow *flow,
+    uint64_t first, uint64_t count, struct error *err)
+{
+    const struct sm_flow *const sm = flow->state;
+    const struct flow_record *const record = &flow->run->record;
+    const uint64_t blocks = sm_blocks_of(sm->kernel, sm->path, record->bytes,
+        sm->resident, flow->gpu->facts->units, sm->sharing);
+
+    (void)cuda;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t number = first == COPY_WARM_UP ? first : first + i;
+        union sm_args args;
+
+        operations[record->operation](flow, number, &args);
+        TRY(gpu_launch_sm(
+            flow->gpu, sm->kernel, flow->stream, &args, blocks, err));
+    }
+    return NVBW_OK;
+}
+
+static int32_t begin(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+{
+    const struct sm_flow *const sm = flow->state;
+    const struct gpu *const gpu = flow->gpu;
+
+    (void)cuda;
+    TRY(gpu_use(gpu, err));
+    CUDA_TRY(gpu->api, err,
+        gpu->api->set_words_async(
+            sm->room, 0, (2 * SUMS_BYTES + STAMPS_BYTES) / 4, gpu->stream),
+        "GPU %d: sums of a sample", gpu->facts->index);
+    return gpu_wait(
+        gpu, gpu->stream, SM_LIMIT_NS, "clearing the sums of a sample", err);
+}
+
+static int32_t get_stamps(struct cuda_session *cuda, struct cuda_flow *flow,
+    const struct stamp **out_stamps, uint64_t *out_count, struct error *err)
+{
+    struct sm_flow *const sm = flow->state;
+    const struct gpu *const gpu = flow->gpu;
+
+    (void)cuda;
+    TRY(gpu_use(gpu, err));
+    CUDA_TRY(gpu->api, err,
+        gpu->api->copy_up(sm->stamps_read, sm->stamps, sizeof sm->stamps_read),
+        "GPU %d: start stamps of a flow", gpu->facts->index);
+    *out_stamps = sm->stamps_read;
+    *out_count = flow->copies < SM_STAMPS - 1 ? flow->copies : SM_STAMPS - 1;
+    return NVBW_OK;
+}
+
+const struct initiator initiator_sm = {
+    .name = "sm",
+    .operations = 1u << NVBW_OP_COPY | 1u << NVBW_OP_READ |
+                  1u << NVBW_OP_WRITE | 1u << NVBW_OP_SPLIT,
+    .open = open_flow,
+    .enqueue = enqueue,
+    .begin = begin,
+    .stamps = get_stamps,
+    .verify = sm_verify_read,
+    .close = close_flow,
+};

@@ -11,6 +11,7 @@ const struct command *const commands[] = {
     &command_run,
     &command_list,
     &command_help,
+    &command_topo,
     &command_check_plan,
     &command_check_plugin,
     &command_resume,

@@ -14,8 +14,8 @@ struct command {
     int (*run)(const struct options *options, struct arena *arena);
 };
 extern const struct command command_run, command_list, command_help,
-    command_check_plan, command_check_plugin, command_resume, command_report,
-    command_verify;
+    command_topo, command_check_plan, command_check_plugin, command_resume,
+    command_report, command_verify;
 
 /* Ends with NULL. */
 extern const struct command *const commands[];

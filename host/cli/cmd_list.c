@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "judge.h"
 #include "needs.h"
@@ -11,36 +12,54 @@
 #include "record_json.h"
 #include "state.h"
 
-/* Whether a testcase can run here; all GPUs count as selected. */
+/* Whether a testcase can run here, on the GPUs of --devices. */
 static int32_t ask(struct prepared *prepared,
     const struct testcase_schema *testcase, struct needs_answer *out,
     struct error *err)
 {
-    uint32_t *const gpus =
-        arena_alloc(prepared->arena, prepared->facts.gpus_count, sizeof *gpus);
+    uint32_t *gpus = NULL;
+    uint32_t count = 0;
 
-    FAIL_IF(gpus == NULL, err, NVBW_E_SYSTEM, "out of memory");
-    for (uint32_t i = 0; i < prepared->facts.gpus_count; i++) {
-        gpus[i] = i;
-    }
-    return needs_check(testcase, &prepared->facts, gpus,
-        prepared->facts.gpus_count, 0, prepared->arena, out, err);
+    TRY(prepare_gpus(prepared, &gpus, &count, err));
+    return needs_check(
+        testcase, &prepared->facts, gpus, count, 0, prepared->arena, out, err);
 }
 
-static int32_t print_testcase(struct prepared *prepared,
-    const struct testcase_schema *testcase, struct error *err)
+/* A reason that several testcases in a row share is given once, after them.
+ */
+static void print_reason(
+    const struct needs_answer *answer, const struct needs_answer *next)
 {
-    struct needs_answer answer = { 0 };
+    if (answer->message != NULL &&
+        (next == NULL || next->message == NULL ||
+            strcmp(answer->message, next->message) != 0)) {
+        printf("    ^ cannot run here (%s): %s\n", answer->reason,
+            answer->message);
+    }
+}
 
-    printf("  %-40s %s\n", testcase->name, testcase->summary);
-    if (testcase->problem != NULL) {
-        printf("    refused: %s\n", testcase->problem);
-        return NVBW_OK;
+static int32_t print_testcases(struct prepared *prepared,
+    const struct plugin_schema *plugin, struct error *err)
+{
+    struct needs_answer before = { 0 };
+
+    for (uint32_t i = 0; i < plugin->testcases_count; i++) {
+        const struct testcase_schema *const testcase = &plugin->testcases[i];
+        struct needs_answer answer = { 0 };
+
+        if (testcase->problem == NULL) {
+            TRY(ask(prepared, testcase, &answer, err));
+        }
+        print_reason(&before, &answer);
+        before = answer;
+        printf("  %c %-38s %s\n",
+            testcase->problem == NULL && answer.state == STATE_NONE ? ' ' : '-',
+            testcase->name, testcase->summary);
+        if (testcase->problem != NULL) {
+            printf("    refused: %s\n", testcase->problem);
+        }
     }
-    TRY(ask(prepared, testcase, &answer, err));
-    if (answer.state != STATE_NONE) {
-        printf("    cannot run here (%s): %s\n", answer.reason, answer.message);
-    }
+    print_reason(&before, NULL);
     return NVBW_OK;
 }
 
@@ -56,9 +75,7 @@ static int32_t print_text(struct prepared *prepared, struct error *err)
             printf("  %s (%s): %s\n", name_of(state_names, plugin->state),
                 plugin->reason == NULL ? "-" : plugin->reason, plugin->message);
         }
-        for (uint32_t k = 0; k < plugin->testcases_count; k++) {
-            TRY(print_testcase(prepared, &plugin->testcases[k], err));
-        }
+        TRY(print_testcases(prepared, plugin, err));
     }
     return NVBW_OK;
 }
@@ -128,7 +145,7 @@ static int run(const struct options *options, struct arena *arena)
 
 const struct command command_list = {
     .name = "list",
-    .usage = "[--json] [--plugin-dir DIR]",
+    .usage = "[--json] [--devices LIST] [--plugin-dir DIR]",
     .summary = "plugins, testcases, and whether each can run here",
     .run = run,
 };

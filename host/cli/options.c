@@ -12,7 +12,7 @@
 
 const struct option_spec option_specs[] = {
     { "plan", 'c', OPTION_LIST, AT(plans), "PLAN", NULL,
-        "run check-plan list help topo",
+        "run check-plan list help",
         "plan or folder of plans; a later one is laid over the earlier" },
     { "set", 0, OPTION_LIST, AT(sets), "PATH=VALUE", NULL,
         "run check-plan list", "overrides one value of the plan" },
@@ -47,8 +47,6 @@ const struct option_spec option_specs[] = {
         "starts workers under CMD (gdb, compute-sanitizer, ...)" },
     { "json", 0, OPTION_FLAG, AT(json), NULL, NULL, "list topo compare",
         "prints JSON" },
-    { "probe", 0, OPTION_FLAG, AT(probe), NULL, NULL, "list",
-        "asks the machine whether each testcase can run" },
     { "explain-limits", 0, OPTION_FLAG, AT(explain_limits), NULL, NULL,
         "check-plan", "prints each limit, its formula and where it stands" },
     { "rerun-failed", 0, OPTION_FLAG, AT(rerun_failed), NULL, NULL, "resume",

@@ -26,7 +26,7 @@ struct options {
     struct text_list reports; /* FORMAT=FILE */
     struct text_list plugin_dirs;
     const char *devices, *run_dir, *driver, *sim_profile, *wrap, *output;
-    int dry_run, trust_plugins, quiet, verbose, json, probe, explain_limits,
+    int dry_run, trust_plugins, quiet, verbose, json, explain_limits,
         rerun_failed, force, help, version;
     int argc; /* the command line as typed, for the record */
     char **argv;

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "devices.h"
 #include "expect.h"
 #include "state.h"
+#include "sweep.h"
 #include "version.h"
 
 enum { DESCRIBE_SECONDS = 10, ANSWER_SECONDS = 60 };
@@ -218,7 +220,8 @@ int32_t prepare_check(struct prepared *prepared, struct error *err)
 {
     const struct problems *const problems = &prepared->problems;
 
-    if (problems->errors == 0) {
+    /* A plan that could not be read at all has no suite to check. */
+    if (problems->errors == 0 || prepared->plan.suites_count > 0) {
         plan_check(&prepared->plan, prepared->plugins, prepared->plugins_count,
             &prepared->problems);
     }
@@ -237,6 +240,23 @@ int32_t prepare_facts(struct prepared *prepared, struct error *err)
 {
     return workers_facts(
         &prepared->setup, prepared->arena, &prepared->facts, err);
+}
+
+int32_t prepare_gpus(struct prepared *prepared, uint32_t **out_gpus,
+    uint32_t *out_count, struct error *err)
+{
+    const char *const chosen = prepared->options->devices;
+    const char **words = NULL;
+    uint32_t count = 0;
+    struct error why;
+
+    TRY(sweep_split(
+        chosen == NULL ? "all" : chosen, prepared->arena, &words, &count, err));
+    if (devices_select(&prepared->facts, words, count, prepared->arena,
+            out_gpus, out_count, &why) < 0) {
+        return error_set(err, why.status, "--devices: %.900s", why.text);
+    }
+    return NVBW_OK;
 }
 
 int32_t prepare_schedule(struct prepared *prepared, struct error *err)

@@ -34,6 +34,9 @@ int32_t prepare_plugins(struct prepared *prepared, struct error *err);
  * NVBW_E_INVALID, with a sentence that sums them up, if one is an error. */
 int32_t prepare_check(struct prepared *prepared, struct error *err);
 int32_t prepare_facts(struct prepared *prepared, struct error *err);
+/* The GPUs of --devices, all without it: positions in prepared->facts.gpus. */
+int32_t prepare_gpus(struct prepared *prepared, uint32_t **out_gpus,
+    uint32_t *out_count, struct error *err);
 int32_t prepare_schedule(struct prepared *prepared, struct error *err);
 /* On a machine that the plan does not expect no unit runs: each gets state
  * not_run, reason health. */

@@ -30,9 +30,9 @@ static int32_t find_driver(const struct judging *judging, struct verdicts *out)
     const struct finding finding = { .id = "driver",
         .gpu = -1,
         .peer = -1,
-        .what = arena_format(judging->arena, "there is no CUDA driver: %s",
-            or_text(trouble, "")),
-        .action = "install the NVIDIA driver, or rehearse with --driver" };
+        .what = trouble,
+        .action = "install the NVIDIA driver or see what nvidia-smi says; "
+                  "--driver rehearses without one" };
 
     return trouble == NULL ? NVBW_OK : add(judging, out, &finding);
 }

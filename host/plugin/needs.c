@@ -117,9 +117,8 @@ static struct finding check_device(const struct inquiry *ask)
     }
     if (facts->driver_trouble != NULL) {
         return (struct finding){ "no_device",
-            arena_format(ask->arena,
-                "needs %u GPU%s, but the CUDA driver cannot be used: %s",
-                ask->min_gpus, plural(ask->min_gpus), facts->driver_trouble) };
+            arena_format(ask->arena, "needs %u GPU%s: %s", ask->min_gpus,
+                plural(ask->min_gpus), facts->driver_trouble) };
     }
     for (uint32_t i = 0; i < facts->gpus_count; i++) {
         if (facts->gpus[i].trouble != NULL) {

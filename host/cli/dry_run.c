@@ -7,6 +7,7 @@
 #include "cmd.h"
 #include "judge.h"
 #include "quantity.h"
+#include "report_matrix.h"
 #include "state.h"
 
 static void print_side(
@@ -41,13 +42,20 @@ static void print_flow(
     printf("%s\n", flow->counted ? "" : " (not counted)");
 }
 
-static void print_recording(
-    const struct facts *facts, const struct recording *recording)
+static void print_recording(const struct facts *facts, const struct unit *unit,
+    const struct recording *recording)
 {
+    char label[2 * LABEL_BYTES + 4];
+
     for (uint32_t i = 0; i < recording->records_count; i++) {
         const struct record *const record = &recording->records[i];
 
-        printf("    %s [%u,%u]\n", record->metric, record->row, record->col);
+        report_cell_label(facts, unit,
+            (uint32_t)unit_cell_number(
+                unit, record->metric, record->row, record->col),
+            label);
+        printf(
+            "    %s%s%s\n", record->metric, label[0] == '\0' ? "" : " ", label);
         for (uint32_t k = 0; k < record->flows_count; k++) {
             print_flow(facts, &record->flows[k]);
         }
@@ -78,7 +86,7 @@ static int32_t print_unit(
     }
     printf("\n");
     if (!prepared->options->quiet) {
-        print_recording(&prepared->facts, &recording);
+        print_recording(&prepared->facts, unit, &recording);
     }
     return NVBW_OK;
 }

@@ -9,6 +9,7 @@
 #include "cmd.h"
 #include "judge.h"
 #include "quantity.h"
+#include "report_matrix.h"
 #include "state.h"
 
 /* The recorded flows of each unit stand in for measured evidence: the judge
@@ -48,11 +49,13 @@ static void print_verdict(
     const struct unit *const unit = &evidence->units[verdict->unit];
     char limit[64];
     char base[64];
+    char label[2 * LABEL_BYTES + 4];
     struct cell_place place;
 
-    printf("%s%s%s %s [%u,%u]: ", unit->testcase,
-        unit->sweep == NULL ? "" : " ", unit->sweep == NULL ? "" : unit->sweep,
-        verdict->metric, verdict->row, verdict->col);
+    report_cell_label(&evidence->facts, unit, verdict->cell, label);
+    printf("%s%s%s %s%s%s: ", unit->testcase, unit->sweep == NULL ? "" : " ",
+        unit->sweep == NULL ? "" : unit->sweep, verdict->metric,
+        label[0] == '\0' ? "" : " ", label);
     if (verdict->limit_text == NULL ||
         !unit_cell_at(unit, verdict->cell, &place)) {
         printf("no limit\n");

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "quantity.h"
+#include "report_matrix.h"
 #include "state.h"
 #include "stats.h"
 
@@ -78,48 +79,65 @@ static void unit_begins(void *user, const struct unit *unit, uint32_t wanted)
         unit->sweep == NULL ? "" : " ", unit->sweep == NULL ? "" : unit->sweep);
 }
 
-static void show(struct progress *progress, const struct unit *unit,
-    const char *metric, uint32_t row, uint32_t col)
+/* "bandwidth GPU 0" */
+static void name_cell(const struct progress *progress, const struct unit *unit,
+    uint32_t cell, char *out, size_t size)
+{
+    struct cell_place place;
+    char label[2 * LABEL_BYTES + 4];
+
+    out[0] = '\0';
+    if (unit_cell_at(unit, cell, &place)) {
+        report_cell_label(&progress->evidence->facts, unit, cell, label);
+        snprintf(out, size, "%s%s%s", unit->shapes[place.shape].metric,
+            label[0] == '\0' ? "" : " ", label);
+    }
+}
+
+static void show(
+    struct progress *progress, const struct unit *unit, uint32_t cell)
 {
     char text[512];
     char left[64];
+    char name[256];
 
     estimate(progress, left, sizeof left);
-    snprintf(text, sizeof text, "[%u/%u cells%s] %s/%s %s [%u,%u]",
+    name_cell(progress, unit, cell, name, sizeof name);
+    snprintf(text, sizeof text, "[%u/%u cells%s] %s/%s %s",
         progress->cells_done, progress->cells_total, left, unit->plugin,
-        unit->testcase, metric, row, col);
+        unit->testcase, name);
     draw(progress, text);
 }
 
 static void cells_begin(
     void *user, const struct unit *unit, const struct begin_frame *begin)
 {
-    struct cell_place place;
+    struct progress *const progress = user;
 
-    if (begin->cells_count > 0 && unit_cell_at(unit, begin->cells[0], &place)) {
-        show(
-            user, unit, unit->shapes[place.shape].metric, place.row, place.col);
+    if (progress->terminal && begin->cells_count > 0) {
+        show(progress, unit, begin->cells[0]);
     }
 }
 
-static void print_cell(const struct unit *unit, const struct record *record)
+static void print_cell(const struct progress *progress, const struct unit *unit,
+    uint32_t cell, const struct record *record)
 {
-    const int32_t number =
-        unit_cell_number(unit, record->metric, record->row, record->col);
     struct cell_place place;
     char figure[64] = "";
+    char name[256];
 
-    if (number < 0 || !unit_cell_at(unit, (uint32_t)number, &place)) {
+    if (!unit_cell_at(unit, cell, &place)) {
         return;
     }
     if (record->samples_count > 0) {
+        figure[0] = ' ';
         quantity_format(
             stats_quantile(record->samples, record->samples_count, 0.5),
-            unit->shapes[place.shape].unit, figure, sizeof figure);
+            unit->shapes[place.shape].unit, figure + 1, sizeof figure - 1);
     }
-    fprintf(stderr, "  %s/%s %s [%u,%u] %s %s%s%s\n", unit->plugin,
-        unit->testcase, record->metric, record->row, record->col,
-        name_of(state_names, record->state), figure,
+    name_cell(progress, unit, cell, name, sizeof name);
+    fprintf(stderr, "  %s/%s %s: %s%s%s%s\n", unit->plugin, unit->testcase,
+        name, name_of(state_names, record->state), figure,
         record->message == NULL ? "" : ": ",
         record->message == NULL ? "" : record->message);
 }
@@ -134,19 +152,21 @@ static void cell_settled(
     void *user, const struct unit *unit, const struct record *record)
 {
     struct progress *const progress = user;
+    const int32_t cell =
+        unit_cell_number(unit, record->metric, record->row, record->col);
 
     if (record->attempt == 0) {
         progress->cells_done++;
     }
-    if (progress->quiet) {
+    if (progress->quiet || cell < 0) {
         return;
     }
     if (progress->verbose || is_bad(record->state)) {
         erase(progress);
-        print_cell(unit, record);
+        print_cell(progress, unit, (uint32_t)cell, record);
     }
     if (progress->terminal) {
-        show(progress, unit, record->metric, record->row, record->col);
+        show(progress, unit, (uint32_t)cell);
     }
 }
 

@@ -213,6 +213,7 @@ static const char *warn_text(
 static void settle_against(struct judged *cell, const char *text)
 {
     struct verdict *const verdict = cell->verdict;
+    const int is_relative = !isnan(verdict->base);
     char figure[32];
     char bound[32];
 
@@ -228,9 +229,11 @@ static void settle_against(struct judged *cell, const char *text)
         return;
     }
     settle(verdict, STATE_FAIL, "limit",
-        arena_format(cell->judging->arena, "%s is %s %s (%s) in %u of %u %s",
+        arena_format(cell->judging->arena, "%s is %s %s%s%s%s in %u of %u %s",
             figure, cell->shape->better == NVBW_LOWER ? "above" : "below",
-            bound, text, verdict->attempts - verdict->passed, verdict->attempts,
+            bound, is_relative ? " (" : "", is_relative ? text : "",
+            is_relative ? ")" : "", verdict->attempts - verdict->passed,
+            verdict->attempts,
             verdict->attempts == 1 ? "attempt" : "attempts"));
 }
 

@@ -28,7 +28,7 @@ const struct plan_key plan_keys[] = {
         "let the multicast plugin make NVLink multicast objects" },
     { "top", "repeat", "whole number", "rounds of the whole plan" },
     { "top", "duration", "duration", "begin new rounds for this long" },
-    { "top", "cooldown", "duration", "pause between rounds" },
+    { "top", "cooldown", "duration", "pause after each testcase that ran" },
     { "top", "budget", "duration",
         "longest time for the whole run; what is left then is not_run" },
     { "top", "baseline", "text", "journal of an earlier run to compare with" },

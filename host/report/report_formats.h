@@ -17,11 +17,11 @@ int32_t report_json(
 int32_t report_summary(
     const struct report_input *input, struct strbuf *out, struct error *err);
 
-/* What an exit code says: "PASSED" and a sentence. */
+/* What the outcome says: "PASSED" and a sentence. */
 struct exit_words {
     int32_t code;
     const char *word, *text;
 };
-const struct exit_words *report_exit_words(int32_t code);
+const struct exit_words *report_exit_words(const struct verdicts *verdicts);
 
 #endif

@@ -271,7 +271,7 @@ static json_t *document(const struct report_input *input)
                      "s:o, s:o}",
         "schema", "nvbw-report", "schema_version", REPORT_SCHEMA_VERSION,
         "simulated", (int)evidence->facts.simulated, "verdict",
-        report_exit_words(verdicts->exit_code)->word, "exit_code",
+        report_exit_words(verdicts)->word, "exit_code",
         (int)verdicts->exit_code, "counts", counts_json(verdicts), "run",
         run_json(input), "findings", findings_json(input), "unmatched_limits",
         texts_json(

@@ -53,15 +53,18 @@ void report_label(const struct facts *facts, const struct unit *unit,
 }
 
 void report_cell_label(const struct facts *facts, const struct unit *unit,
-    const struct verdict *verdict, char out[2 * LABEL_BYTES + 4])
+    uint32_t cell, char out[2 * LABEL_BYTES + 4])
 {
     struct cell_place place = { 0 };
     char row[LABEL_BYTES];
     char col[LABEL_BYTES];
 
-    unit_cell_at(unit, verdict->cell, &place);
-    report_label(facts, unit, &unit->shapes[place.shape], 0, verdict->row, row);
-    report_label(facts, unit, &unit->shapes[place.shape], 1, verdict->col, col);
+    out[0] = '\0';
+    if (!unit_cell_at(unit, cell, &place)) {
+        return;
+    }
+    report_label(facts, unit, &unit->shapes[place.shape], 0, place.row, row);
+    report_label(facts, unit, &unit->shapes[place.shape], 1, place.col, col);
     snprintf(out, 2 * LABEL_BYTES + 4, "%s%s%s", row,
         row[0] != '\0' && col[0] != '\0' ? " > " : "", col);
 }

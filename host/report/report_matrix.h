@@ -16,7 +16,7 @@ void report_label(const struct facts *facts, const struct unit *unit,
 /* Row and column together: "GPU 0 > GPU 1", "GPU 0", or "" for a single
  * figure. */
 void report_cell_label(const struct facts *facts, const struct unit *unit,
-    const struct verdict *verdict, char out[2 * LABEL_BYTES + 4]);
+    uint32_t cell, char out[2 * LABEL_BYTES + 4]);
 
 /* How figures of a metric's unit are shown in a table. */
 struct report_scale {

@@ -9,13 +9,20 @@
 
 #include "report_matrix.h"
 
-enum { LISTED_LIMIT = 8, TITLE_LIMIT = 1 << 16 };
+enum {
+    LISTED_LIMIT = 8,
+    TITLE_LIMIT = 1 << 16,
+    LINE_LIMIT = 1024,
+    FORMULAS_LIMIT = 32
+};
 
 struct text_report {
     const struct report_input *input;
     const struct facts *facts;
     uint32_t columns;
     struct strbuf *out;
+    const char *formulas[FORMULAS_LIMIT]; /* told already */
+    uint32_t formulas_count;
 };
 
 /* Adds text broken at blanks; the first line begins at column `indent`, where
@@ -157,32 +164,6 @@ static const struct verdict *worst_of(const struct report_shape *of)
     return worst;
 }
 
-static void add_utilisation(
-    struct text_report *report, const struct report_shape *of)
-{
-    double low = INFINITY;
-    double high = -INFINITY;
-    const char *formula = NULL;
-
-    for (uint32_t i = 0; i < of->count; i++) {
-        if (!isnan(of->list[i].utilisation)) {
-            low = fmin(low, of->list[i].utilisation);
-            high = fmax(high, of->list[i].utilisation);
-            formula = of->list[i].theoretical_formula;
-        }
-    }
-    if (formula == NULL) {
-        return;
-    }
-    if (high - low < 0.005) {
-        add_line_format(
-            report, 2, "utilisation %.0f %% of %s", high * 100.0, formula);
-    } else {
-        add_line_format(report, 2, "utilisation %.0f to %.0f %% of %s",
-            low * 100.0, high * 100.0, formula);
-    }
-}
-
 /* In the unit of the heading, so that it can be found in the matrix. */
 static void format_figure(uint32_t unit, double value, char *out, size_t size)
 {
@@ -192,9 +173,60 @@ static void format_figure(uint32_t unit, double value, char *out, size_t size)
         scale->word[0] == '\0' ? "" : " ", scale->word);
 }
 
+/* The derivation of a rate is told once; from then on the rate stands for it.
+ */
+static int is_told(struct text_report *report, const char *formula)
+{
+    for (uint32_t i = 0; i < report->formulas_count; i++) {
+        if (strcmp(report->formulas[i], formula) == 0) {
+            return 1;
+        }
+    }
+    if (report->formulas_count < FORMULAS_LIMIT) {
+        report->formulas[report->formulas_count++] = formula;
+    }
+    return 0;
+}
+
+static void add_utilisation(
+    struct text_report *report, const struct report_shape *of)
+{
+    double low = INFINITY;
+    double high = -INFINITY;
+    double rate = NAN;
+    const char *formula = NULL;
+    char share[48];
+    char whole[64];
+
+    for (uint32_t i = 0; i < of->count; i++) {
+        if (!isnan(of->list[i].utilisation)) {
+            low = fmin(low, of->list[i].utilisation);
+            high = fmax(high, of->list[i].utilisation);
+            rate = of->list[i].theoretical;
+            formula = of->list[i].theoretical_formula;
+        }
+    }
+    if (formula == NULL) {
+        return;
+    }
+    format_figure(of->shape->unit, rate, whole, sizeof whole);
+    if (high - low < 0.005) {
+        snprintf(share, sizeof share, "%.0f %%", high * 100.0);
+    } else {
+        snprintf(
+            share, sizeof share, "%.0f to %.0f %%", low * 100.0, high * 100.0);
+    }
+    if (is_told(report, formula)) {
+        add_line_format(report, 2, "utilisation %s of %s", share, whole);
+    } else {
+        add_line_format(report, 2, "utilisation %s of %s", share, formula);
+    }
+}
+
 static void add_limit(struct text_report *report, const struct report_shape *of)
 {
     const struct verdict *const worst = worst_of(of);
+    const int is_relative = worst != NULL && !isnan(worst->base);
     char limit[64];
     char figure[64];
     char label[2 * LABEL_BYTES + 4];
@@ -203,7 +235,7 @@ static void add_limit(struct text_report *report, const struct report_shape *of)
         return;
     }
     format_figure(of->shape->unit, worst->figure, figure, sizeof figure);
-    report_cell_label(report->facts, of->unit, worst, label);
+    report_cell_label(report->facts, of->unit, worst->cell, label);
     if (isnan(worst->limit)) {
         if (of->count > 1) {
             add_line_format(
@@ -214,8 +246,9 @@ static void add_limit(struct text_report *report, const struct report_shape *of)
         return;
     }
     format_figure(of->shape->unit, worst->limit, limit, sizeof limit);
-    add_line_format(report, 2, "%s %s (%s, %s:%u); worst %s%s%s, %+.1f %%",
-        worst->limit_is_max ? "at most" : "at least", limit, worst->limit_text,
+    add_line_format(report, 2, "%s %s (%s%s%s:%u); worst %s%s%s, %+.1f %%",
+        worst->limit_is_max ? "at most" : "at least", limit,
+        is_relative ? worst->limit_text : "", is_relative ? ", " : "",
         or_text(worst->limit_origin.file, "default"), worst->limit_origin.line,
         figure, label[0] == '\0' ? "" : " at ", label, worst->margin * 100.0);
 }
@@ -295,11 +328,12 @@ static void add_group(struct text_report *report, const struct unit *unit,
     char label[2 * LABEL_BYTES + 4];
     char where[3 * LABEL_BYTES];
 
-    report_cell_label(report->facts, unit, first, label);
+    report_cell_label(report->facts, unit, first->cell, label);
     if (count == unit_cell_count(unit) && count > 1) {
         snprintf(where, sizeof where, "all %u cells", count);
     } else if (count > 1) {
-        snprintf(where, sizeof where, "%u cells from %s on", count, label);
+        snprintf(
+            where, sizeof where, "%u cells, the first at %s", count, label);
     } else {
         snprintf(where, sizeof where, "%.32s%s%s", first->metric,
             label[0] == '\0' ? "" : " ", label);
@@ -347,7 +381,8 @@ static void add_words(struct text_report *report, const struct unit *unit,
 
 /* ---- units ---- */
 
-static void add_title(struct text_report *report, const struct unit *unit)
+static void add_title(
+    struct text_report *report, const struct unit *unit, uint32_t like)
 {
     struct arena arena;
 
@@ -359,6 +394,9 @@ static void add_title(struct text_report *report, const struct unit *unit)
     if (unit->round > 0) {
         strbuf_format(report->out, ", round %u", unit->round + 1);
     }
+    if (like > 1) {
+        strbuf_format(report->out, " and %u more", like - 1);
+    }
     strbuf_add(report->out, "\n");
     arena_clear(&arena);
 }
@@ -368,7 +406,7 @@ static void add_unit(struct text_report *report, const struct unit *unit,
 {
     uint32_t done = 0;
 
-    add_title(report, unit);
+    add_title(report, unit, 1);
     for (uint32_t i = 0; i < unit->shapes_count && done < count; i++) {
         struct report_shape of = { unit, &unit->shapes[i], list + done, 0 };
 
@@ -381,6 +419,57 @@ static void add_unit(struct text_report *report, const struct unit *unit,
     add_words(report, unit, list, count);
 }
 
+/* How many verdicts from `first` on belong to one unit. */
+static uint32_t span_of_unit(const struct verdicts *verdicts, uint32_t first)
+{
+    uint32_t count = 1;
+
+    while (first + count < verdicts->count &&
+           verdicts->list[first + count].unit == verdicts->list[first].unit) {
+        count++;
+    }
+    return count;
+}
+
+/* How many verdicts from `first` on have no figure and the same to say, over
+ * whole units of one plugin; 0 if not even the first unit. */
+static uint32_t span_alike(
+    const struct text_report *report, uint32_t first, uint32_t *out_units)
+{
+    const struct verdicts *const verdicts = report->input->verdicts;
+    const struct unit *const units = report->input->evidence->units;
+    const struct verdict *const head = &verdicts->list[first];
+    uint32_t span = 0;
+
+    *out_units = 0;
+    while (first + span < verdicts->count) {
+        const struct verdict *const list = head + span;
+        const uint32_t count = span_of_unit(verdicts, first + span);
+
+        if (strcmp(units[list->unit].plugin, units[head->unit].plugin) != 0) {
+            return span;
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            if (!isnan(list[i].figure) || !is_alike(head, &list[i])) {
+                return span;
+            }
+        }
+        span += count;
+        *out_units += 1;
+    }
+    return span;
+}
+
+static void add_alike(struct text_report *report, const struct verdict *head,
+    uint32_t units, uint32_t cells)
+{
+    add_title(report, &report->input->evidence->units[head->unit], units);
+    add_line_format(report, 2, "%s%s%s%s, %u cells: %s",
+        name_of(state_names, head->state), head->reason == NULL ? "" : " (",
+        or_text(head->reason, ""), head->reason == NULL ? "" : ")", cells,
+        or_text(head->message, "no message"));
+}
+
 static void add_units(struct text_report *report)
 {
     const struct verdicts *const verdicts = report->input->verdicts;
@@ -388,14 +477,16 @@ static void add_units(struct text_report *report)
     uint32_t done = 0;
 
     while (done < verdicts->count) {
-        const uint32_t unit = verdicts->list[done].unit;
-        uint32_t count = 0;
+        const struct verdict *const head = &verdicts->list[done];
+        uint32_t units = 0;
+        uint32_t count = span_alike(report, done, &units);
 
-        while (done + count < verdicts->count &&
-               verdicts->list[done + count].unit == unit) {
-            count++;
+        if (units > 1) {
+            add_alike(report, head, units, count);
+        } else {
+            count = span_of_unit(verdicts, done);
+            add_unit(report, &evidence->units[head->unit], head, count);
         }
-        add_unit(report, &evidence->units[unit], verdicts->list + done, count);
         done += count;
     }
 }
@@ -424,38 +515,34 @@ static void add_findings(struct text_report *report)
     }
 }
 
+/* The first three always, the others where there are any. */
 static void add_counts(struct text_report *report)
 {
-    static const uint32_t order[] = { STATE_PASS, STATE_WARN, STATE_FAIL,
-        STATE_MISMATCH, STATE_UNCHECKED, STATE_SKIP, STATE_INVALID, STATE_ERROR,
+    static const uint32_t order[] = { STATE_PASS, STATE_FAIL, STATE_SKIP,
+        STATE_WARN, STATE_UNCHECKED, STATE_MISMATCH, STATE_INVALID, STATE_ERROR,
         STATE_CRASH, STATE_TIMEOUT, STATE_CANCELLED, STATE_NOT_RUN,
         STATE_BLOCKED };
     const struct verdicts *const verdicts = report->input->verdicts;
     char text[1024];
-    size_t used = (size_t)snprintf(
-        text, sizeof text, "%u cells planned =", verdicts->count);
+    size_t used = (size_t)snprintf(text, sizeof text,
+        "%u cell%s planned:", verdicts->count, verdicts->count == 1 ? "" : "s");
 
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s %u %s",
-            i == 0 ? "" : " +", verdicts->by_state[order[i]],
-            name_of(state_names, order[i]));
+        const uint32_t count = verdicts->by_state[order[i]];
+
+        if (i < 3 || count > 0) {
+            used +=
+                (size_t)snprintf(text + used, sizeof text - used, "%s %u %s",
+                    i == 0 ? "" : ",", count, name_of(state_names, order[i]));
+        }
     }
     strbuf_add(report->out, "\n");
     add_line(report, 0, text);
 }
 
-static void add_verdict(struct strbuf *out, const struct verdicts *verdicts)
-{
-    const struct exit_words *const words =
-        report_exit_words(verdicts->exit_code);
-
-    strbuf_format(out, "%s: %s, exit %d\n", words->word, words->text,
-        verdicts->exit_code);
-}
-
 static void add_foot(struct text_report *report)
 {
-    const struct verdicts *const verdicts = report->input->verdicts;
+    struct strbuf line;
 
     add_findings(report);
     add_counts(report);
@@ -464,7 +551,10 @@ static void add_foot(struct text_report *report)
         add_line(report, 0, "The run was interrupted.");
     }
     add_banner(report);
-    add_verdict(report->out, verdicts);
+    strbuf_init(&line, LINE_LIMIT);
+    report_verdict(report->input, &line, NULL);
+    add_line(report, 0, line.text == NULL ? "" : line.text);
+    strbuf_free(&line);
     if (report->input->run_dir != NULL) {
         strbuf_format(
             report->out, "Run directory: %s\n", report->input->run_dir);
@@ -483,13 +573,5 @@ int32_t report_text(
     add_head(&report);
     add_units(&report);
     add_foot(&report);
-    return NVBW_OK;
-}
-
-int32_t report_verdict(
-    const struct report_input *input, struct strbuf *out, struct error *err)
-{
-    (void)err;
-    add_verdict(out, input->verdicts);
     return NVBW_OK;
 }

@@ -2,8 +2,17 @@
  * Copyright The nvbw-host authors */
 #include "report_formats.h"
 
-const struct exit_words *report_exit_words(int32_t code)
+/* Nothing failed, but nothing was held against a limit either. */
+static int is_unchecked(const struct verdicts *verdicts)
 {
+    return verdicts->exit_code == EXIT_PASSED &&
+           verdicts->by_state[STATE_PASS] + verdicts->by_state[STATE_WARN] == 0;
+}
+
+const struct exit_words *report_exit_words(const struct verdicts *verdicts)
+{
+    static const struct exit_words unchecked = { EXIT_PASSED, "PASSED",
+        "nothing failed, and nothing was checked against a limit" };
     static const struct exit_words words[] = {
         { EXIT_PASSED, "PASSED", "every limit was met" },
         { EXIT_FAILED, "FAILED", "a limit or a data verification failed" },
@@ -15,10 +24,52 @@ const struct exit_words *report_exit_words(int32_t code)
             "a plugin was refused or broke its contract" },
     };
 
+    if (is_unchecked(verdicts)) {
+        return &unchecked;
+    }
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (words[i].code == code) {
+        if (words[i].code == verdicts->exit_code) {
             return &words[i];
         }
     }
     return &words[EXIT_INCOMPLETE];
+}
+
+/* A pass says how much of the machine it speaks of. */
+static void add_scope(struct strbuf *out, const struct verdicts *verdicts)
+{
+    const uint32_t checked =
+        verdicts->by_state[STATE_PASS] + verdicts->by_state[STATE_WARN];
+
+    if (verdicts->exit_code != EXIT_PASSED || checked == verdicts->count) {
+        return;
+    }
+    if (verdicts->by_state[STATE_FAIL] + verdicts->by_state[STATE_MISMATCH] >
+        0) {
+        strbuf_add(out, " that is required");
+    }
+    if (verdicts->by_state[STATE_SKIP] > 0) {
+        strbuf_format(out, ", %u skipped", verdicts->by_state[STATE_SKIP]);
+    }
+    if (checked > 0 && verdicts->by_state[STATE_UNCHECKED] > 0) {
+        strbuf_format(
+            out, ", %u without a limit", verdicts->by_state[STATE_UNCHECKED]);
+    }
+}
+
+static void add_verdict(struct strbuf *out, const struct verdicts *verdicts)
+{
+    const struct exit_words *const words = report_exit_words(verdicts);
+
+    strbuf_format(out, "%s: %s", words->word, words->text);
+    add_scope(out, verdicts);
+    strbuf_format(out, ", exit %d\n", verdicts->exit_code);
+}
+
+int32_t report_verdict(
+    const struct report_input *input, struct strbuf *out, struct error *err)
+{
+    (void)err;
+    add_verdict(out, input->verdicts);
+    return NVBW_OK;
 }

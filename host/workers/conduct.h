@@ -18,8 +18,8 @@ struct worker_setup {
     const char *sim_profile; /* --sim-profile, or NULL */
     const char *const *wrap; /* --wrap as argv, for run workers, or NULL */
     const char *log_dir;     /* run_dir/workers, or NULL: logs are dropped */
-    uint64_t describe_ns; /* deadline of workers that touch no CUDA */
-    uint64_t answer_ns;   /* of those that do: the driver of a machine with
+    uint64_t describe_ns;    /* deadline of workers that touch no CUDA */
+    uint64_t answer_ns;      /* of those that do: the driver of a machine with
                              many GPUs takes its time to wake up */
     const char *build;
 };

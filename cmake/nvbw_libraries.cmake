@@ -23,3 +23,13 @@ nvbw_find(jansson jansson.h jansson)
 nvbw_find(numa numa.h numa)
 nvbw_find(md sha256.h md)
 find_package(Threads REQUIRED)
+
+# nvbw_install_shared(FILE FOLDER): ships a shared library of others beside
+# what needs it, under the name that the loader looks for.
+function(nvbw_install_shared file folder)
+  file(REAL_PATH ${file} real)
+  execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${real} OUTPUT_VARIABLE head)
+  if(head MATCHES "SONAME +([^ \n]+)")
+    install(PROGRAMS ${real} DESTINATION ${folder} RENAME ${CMAKE_MATCH_1})
+  endif()
+endfunction()

@@ -7,6 +7,15 @@ set(CPACK_PACKAGE_FILE_NAME
   nvbw-host-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
 set(CPACK_GENERATOR TGZ)
 set(CPACK_STRIP_FILES ON)
-install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/README.md
-  DESTINATION share/doc/nvbw-host)
+
+# What the licences of linked libraries ask for.
+set(doc_dir share/doc/nvbw-host)
+install(FILES LICENSE README.md cmake/third_party.txt DESTINATION ${doc_dir})
+foreach(package config jansson md numa)
+  set(text /usr/share/doc/lib${package}-dev/copyright)
+  if(EXISTS ${text})
+    install(FILES ${text} DESTINATION ${doc_dir}/licenses
+      RENAME lib${package}.txt)
+  endif()
+endforeach()
 include(CPack)

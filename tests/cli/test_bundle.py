@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The nvbw-host authors
-"""The bundle runs from any folder with nothing installed: no library of
-others, no glibc symbol newer than 2.34, and its parts find each other."""
+"""The bundle runs from any folder with nothing installed: no library but glibc
+and what stands beside, no glibc symbol newer than 2.34, and its parts find
+each other. An install finds its parts as well, and can be moved."""
 import re
 import tarfile
 
@@ -26,11 +27,40 @@ def dump(*words):
 
 
 def check_elf(path):
-    needed = set(re.findall(r"NEEDED\s+(\S+)", dump("-p", path)))
-    check(needed <= ALLOWED, f"{path.name} needs {needed - ALLOWED}")
+    head = dump("-p", path)
+    wanted = set(re.findall(r"NEEDED\s+(\S+)", head)) - ALLOWED
+    beside = {name for name in wanted if (path.parent / name).is_file()}
+    check(wanted == beside, f"{path.name} needs {wanted - beside}")
+    folders = re.findall(r"(?:RUNPATH|RPATH)\s+(\S+)", head)
+    equal(folders, ["$ORIGIN"] if beside else [], f"run path of {path.name}")
     for version in re.findall(r"GLIBC_(\d+\.\d+)", dump("-T", path)):
         number = tuple(map(int, version.split(".")))
         check(number <= NEWEST, f"{path.name} needs glibc {version}")
+
+
+def check_moved(f, root):
+    """What a person does with an installed tree, from another folder."""
+    program = root / "bin/nvbw-host"
+    for plan in ("plans/acceptance.cfg", "plans/quick.cfg"):
+        code, _, err = f.host("check-plan", "-c", plan, program=program)
+        equal(code, 0, f"{plan} from {root} ({err})")
+    f.write("hostmem.cfg", """suites = ( { plugin = "hostmem";
+        params = { buffer_size = "8 MiB"; }; } );""")
+    code, out, err = f.host("-c", "hostmem.cfg", "--run-dir", f"{root}.host",
+                            program=program)
+    equal(code, 0, f"a run from {root} ({out}{err})")
+
+    f.write("ce.cfg", """suites = ( { plugin = "ce_h2d";
+        params = { buffer_size = "1 MiB"; mode = "fixed"; copies = 4; };
+        } );""")
+    link = f.path / "linked"
+    link.unlink(missing_ok=True)
+    link.symlink_to(program)
+    code, out, err = f.host(
+        "-c", "ce.cfg", "--driver", root / "lib/nvbw/sim/libcuda_sim.so",
+        "--sim-profile", "h200_x2", "--run-dir", f"{root}.sim", program=link)
+    equal(code, 0, f"a simulated run from {root} ({out}{err})")
+    contains(out, "GB/s", f"a simulated run from {root}")
 
 
 if not shutil.which("objdump"):
@@ -44,19 +74,21 @@ with Folder() as f:
         tar.extractall(f.path / "moved")
     root = next((f.path / "moved").iterdir())
     files = list(elf_files(root))
-    check(len(files) > 3, f"ELF files in the bundle: {files}")
+    names = {path.name for path in files}
+    check({"nvbw-host", "nvbw-worker", "null.so", "libcuda_sim.so",
+           "libnvml_sim.so"} <= names, f"ELF files in the bundle: {names}")
     for path in files:
         check_elf(path)
     size = (root / "bin/nvbw-host").stat().st_size
     check(size < 1 << 20, f"nvbw-host has {size} bytes, 1 MiB at most")
+    check((root / "share/doc/nvbw-host/third_party.txt").is_file(),
+          "the bundle names the libraries of others")
+    check_moved(f, root)
 
-    program = root / "bin/nvbw-host"
-    code, out, err = f.host("check-plan", "-c", "plans/acceptance.cfg",
-                            program=program)
-    equal(code, 0, f"acceptance.cfg from the bundle ({err})")
-    f.write("p.cfg", """suites = ( { plugin = "hostmem";
-        params = { buffer_size = "8 MiB"; }; } );""")
-    code, out, err = f.host("-c", "p.cfg", "--run-dir", "r", program=program)
-    equal(code, 0, f"a run from the bundle ({out}{err})")
+    subprocess.run(["cmake", "--install", str(BUILD), "--prefix",
+                    str(f.path / "first")], stdout=subprocess.DEVNULL,
+                   check=True)
+    (f.path / "first").rename(f.path / "second")
+    check_moved(f, f.path / "second")
 
 finish()

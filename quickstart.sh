@@ -7,6 +7,7 @@ cd "$(dirname "$0")"
 . scripts/packages.sh
 
 install_packages build_apt build_dnf
+say "building; this takes some minutes"
 cmake --preset release -DNVBW_TESTS=OFF >/dev/null
 cmake --build --preset release --parallel "$(nproc)" >/dev/null
 say "built build/bin/nvbw-host"

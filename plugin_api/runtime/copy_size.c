@@ -12,6 +12,8 @@
 #define SIZE_SLOW (UINT64_C(128) << 20)
 #define SIZE_C2C  (UINT64_C(512) << 20)
 #define SIZE_FAST (UINT64_C(1) << 30)
+/* Fixed mode's, as nvbandwidth has it. */
+#define SIZE_FIXED (UINT64_C(512) << 20)
 
 /* Reads and writes of a GPU's own memory: the copies of a sample together have
  * to be so many times its L2. */
@@ -85,9 +87,11 @@ static uint64_t size_wanted(
 uint64_t copy_size(const struct facts *facts, const struct flow_record *flow,
     const struct measure_params *params)
 {
-    if (params->fixed || params->buffer_bytes != COPY_SIZE_DEFAULT ||
-        flow->initiator == NVBW_BY_CPU) {
-        return flow->bytes;
+    if (params->buffer_bytes != 0) {
+        return params->buffer_bytes;
+    }
+    if (params->fixed || flow->initiator == NVBW_BY_CPU) {
+        return SIZE_FIXED;
     }
 
     const uint64_t wanted = size_wanted(facts, flow);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
-/* How many bytes one copy has, and how many copies a sample, where the plan
- * leaves it to the engine. Pure. */
+/* How many bytes one copy has, and how many copies a sample. Pure.
+ *
+ * A buffer_size in the plan is obeyed, in either mode. Its default of 0 B
+ * leaves the size to the path in adaptive mode: 128 MiB over PCIe, 512 MiB
+ * over a coherent link, 1 GiB over NVLink and within a GPU (more for reads and
+ * writes that have to outrun a large cache), and at most a 24th of the GPU's
+ * memory. In fixed mode, and for the CPU, it means 512 MiB. */
 #ifndef NVBW_COPY_SIZE_H
 #define NVBW_COPY_SIZE_H
 
 #include "engine.h"
 
-/* The standard parameter's default. In fixed mode it is what it says; in
- * adaptive mode it leaves the size to the path, and any other value is taken
- * as it is. */
-#define COPY_SIZE_DEFAULT (UINT64_C(512) << 20)
-
 /* Copies of a sample, at least. */
 enum { COPY_SIZE_COPIES = 4 };
 
-/* For a resolved flow whose plugin gave no bytes. */
+/* For a flow with resolved places whose plugin gave no bytes. */
 uint64_t copy_size(const struct facts *facts, const struct flow_record *flow,
     const struct measure_params *params);
 

@@ -23,7 +23,7 @@ struct engine_setup {
 /* The standard parameters of a unit, parsed (measure_params.c). */
 struct measure_params {
     uint32_t fixed; /* 1: mode = "fixed" */
-    uint64_t buffer_bytes;
+    uint64_t buffer_bytes; /* 0: see copy_size.h */
     uint32_t copies, samples, min_samples, max_samples, warmup;
     double precision, precision_contended;
     uint32_t verify, gate, affinity; /* 0 or 1 */

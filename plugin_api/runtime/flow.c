@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "copy_size.h"
+
 int flow_memory_on_host(uint32_t memory)
 {
     return memory == NVBW_MEM_PINNED || memory == NVBW_MEM_PAGEABLE ||
@@ -68,9 +70,6 @@ void flow_resolve(const struct facts *facts, const struct unit *unit,
         .stride = flow->stride,
         .offset = flow->offset,
     };
-    if (out->bytes == 0 && has_memory) {
-        out->bytes = params->buffer_bytes;
-    }
     if (out->copies == 0 && params->fixed) {
         out->copies = params->copies;
     }
@@ -78,6 +77,9 @@ void flow_resolve(const struct facts *facts, const struct unit *unit,
         resolve_place(facts, unit, out, flow->src_memory, flow->src_place);
     out->dst_place =
         resolve_place(facts, unit, out, flow->dst_memory, flow->dst_place);
+    if (out->bytes == 0 && has_memory) {
+        out->bytes = copy_size(facts, out, params);
+    }
 }
 
 static int32_t number_of(const struct unit *unit, const struct nvbw_cell *cell)

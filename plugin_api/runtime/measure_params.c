@@ -42,7 +42,6 @@ static const struct member members[] = {
 
 /* What holds where a unit has no such parameter. */
 static const struct measure_params absent = {
-    .buffer_bytes = UINT64_C(512) << 20,
     .copies = 16,
     .samples = 8,
     .min_samples = 8,

@@ -3,7 +3,6 @@
 #include "session_build.h"
 
 #include "clock.h"
-#include "copy_size.h"
 #include "flow.h"
 
 static int32_t no_memory(struct error *err)
@@ -47,10 +46,6 @@ static void build_flow(
     run->given = given;
     flow_resolve(
         session->facts, request->unit, &session->params, given, &run->record);
-    if (given->bytes == 0 && run->record.bytes != 0) {
-        run->record.bytes =
-            copy_size(session->facts, &run->record, &session->params);
-    }
     run->cell = flow_target_of(
         request->unit, targets, session->targets_count, given->cell);
     run->reverse = flow_target_of(

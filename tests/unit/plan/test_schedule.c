@@ -163,7 +163,7 @@ static void test_order_and_defaults(void **state)
     assert_null(unit->sweep);
     assert_int_equal(unit->confirm, 0);
     assert_true(unit->timeout_ns == UINT64_C(60000000000));
-    assert_string_equal(unit_param(unit, "buffer_size")->values[0], "512 MiB");
+    assert_string_equal(unit_param(unit, "buffer_size")->values[0], "0 B");
     assert_string_equal(unit_param(unit, "mode")->values[0], "adaptive");
     assert_int_equal(unit->gpus_count, 2);
     assert_int_equal(unit->nodes_count, 2);

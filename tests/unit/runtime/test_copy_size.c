@@ -21,8 +21,7 @@ static struct pair_facts pairs[] = {
 static const struct facts facts = {
     .gpus = gpus, .gpus_count = 2, .pairs = pairs, .pairs_count = 2
 };
-static const struct measure_params adaptive = { .buffer_bytes =
-                                                    COPY_SIZE_DEFAULT };
+static const struct measure_params adaptive = { 0 };
 
 static struct flow_record make_flow(
     uint32_t src, int32_t src_place, uint32_t dst, int32_t dst_place)
@@ -32,8 +31,7 @@ static struct flow_record make_flow(
         .src_memory = src,
         .src_place = src_place,
         .dst_memory = dst,
-        .dst_place = dst_place,
-        .bytes = COPY_SIZE_DEFAULT };
+        .dst_place = dst_place };
 
     return flow;
 }
@@ -61,15 +59,30 @@ static void the_path_decides_where_the_plan_does_not(void **state)
 
 static void the_plan_is_obeyed(void **state)
 {
-    struct flow_record flow = make_flow(NVBW_MEM_DEVICE, 0, NVBW_MEM_DEVICE, 1);
-    const struct measure_params small = { .buffer_bytes = 4097 };
-    const struct measure_params fixed = { .fixed = 1,
-        .buffer_bytes = COPY_SIZE_DEFAULT };
+    const struct flow_record flow =
+        make_flow(NVBW_MEM_DEVICE, 0, NVBW_MEM_DEVICE, 1);
+    const struct measure_params given[] = {
+        { .buffer_bytes = 4097 },
+        { .buffer_bytes = 512 * MIB },
+        { .buffer_bytes = 4097, .fixed = 1 },
+    };
 
     (void)state;
-    assert_int_equal(copy_size(&facts, &flow, &fixed), COPY_SIZE_DEFAULT);
-    flow.bytes = 4097;
-    assert_int_equal(copy_size(&facts, &flow, &small), 4097);
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        assert_int_equal(
+            copy_size(&facts, &flow, &given[i]), given[i].buffer_bytes);
+    }
+}
+
+static void fixed_mode_and_cpus_have_one_size(void **state)
+{
+    struct flow_record flow = make_flow(NVBW_MEM_DEVICE, 0, NVBW_MEM_DEVICE, 1);
+    const struct measure_params fixed = { .fixed = 1 };
+
+    (void)state;
+    assert_int_equal(copy_size(&facts, &flow, &fixed), 512 * MIB);
+    flow.initiator = NVBW_BY_CPU;
+    assert_int_equal(copy_size(&facts, &flow, &adaptive), 512 * MIB);
 }
 
 static void small_gpus_get_small_copies(void **state)
@@ -124,6 +137,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_path_decides_where_the_plan_does_not),
         cmocka_unit_test(the_plan_is_obeyed),
+        cmocka_unit_test(fixed_mode_and_cpus_have_one_size),
         cmocka_unit_test(small_gpus_get_small_copies),
         cmocka_unit_test(reads_outgrow_the_cache),
         cmocka_unit_test(simulated_copies_are_small_and_few),

@@ -100,6 +100,7 @@ static int32_t start_worker(struct runner *runner, struct crew *crew,
     start.on_frame = on_frame;
     start.user = runner;
     runner->tasks = 0;
+    runner->has_driver = 0;
     TRY(crew_start(crew, &runner->worker, &start, err));
     return worker_send(
         &runner->worker, FRAME_FACTS, &request->evidence->facts, err);

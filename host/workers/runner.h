@@ -11,9 +11,11 @@
 
 struct runner {
     struct worker worker;
-    char key[4400]; /* which units may share this worker */
-    uint32_t tasks; /* that this worker was given */
-    void *task;     /* whoever takes its frames now, or NULL: idle */
+    char key[4400];      /* which units may share this worker */
+    uint32_t tasks;      /* that this worker was given */
+    uint32_t has_driver; /* 1: it began a measurement on GPUs, so its driver
+                            is up */
+    void *task;          /* whoever takes its frames now, or NULL: idle */
 };
 
 /* Which units share a worker: those of equal keys. */

@@ -80,6 +80,9 @@ static int32_t take_begin(
         run->gpus[i] = begin->gpus[i];
     }
     run->gpus_count = begin->gpus_count;
+    if (begin->gpus_count > 0) {
+        run->conductor->runner.has_driver = 1;
+    }
     unit_frames_allow(run);
     if (watch != NULL && watch->cells_begin != NULL) {
         watch->cells_begin(watch->user, run->unit, begin);

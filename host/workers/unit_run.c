@@ -168,8 +168,9 @@ static int32_t send_task(struct unit_run *run, struct error *err)
     worker_log_renew(&worker->log);
     TRY(worker_send(worker, FRAME_TASK, &task, err));
     unit_frames_allow(run);
-    if (conductor->runner.tasks++ == 0 && worker->deadline_ns != UINT64_MAX) {
-        /* A fresh worker loads libraries and the driver first. */
+    conductor->runner.tasks++;
+    if (!conductor->runner.has_driver && worker->deadline_ns != UINT64_MAX) {
+        /* It may load libraries and start the driver before its first BEGIN. */
         worker_allow(worker, first_timeout_ns(run));
     }
     return NVBW_OK;

@@ -115,7 +115,7 @@ static int32_t need_page(struct engine *engine, struct error *err)
     return NVBW_OK;
 }
 
-static int32_t need_gpus(struct engine *engine, const uint32_t *positions,
+int32_t engine_need_gpus(struct engine *engine, const uint32_t *positions,
     uint32_t count, struct error *err)
 {
     if (engine->facts->gpus_count == 0 || count == 0) {
@@ -132,12 +132,6 @@ static int32_t need_gpus(struct engine *engine, const uint32_t *positions,
     return need_page(engine, err);
 }
 
-int32_t engine_need_gpu(
-    struct engine *engine, const struct unit *unit, struct error *err)
-{
-    return need_gpus(engine, unit->gpus, unit->gpus_count, err);
-}
-
 int32_t engine_gpu(struct engine *engine, int32_t position, struct gpu **out,
     struct error *err)
 {
@@ -148,7 +142,7 @@ int32_t engine_gpu(struct engine *engine, int32_t position, struct gpu **out,
     const uint32_t wanted = (uint32_t)position;
 
     if (!engine->gpus[wanted].ready) {
-        TRY(need_gpus(engine, &wanted, 1, err));
+        TRY(engine_need_gpus(engine, &wanted, 1, err));
     }
     *out = &engine->gpus[wanted];
     return NVBW_OK;
@@ -159,7 +153,7 @@ static int32_t need_gpus_of(
 {
     const struct record *const record = session->targets[0].record;
 
-    return need_gpus(engine, record->gpus, record->gpus_count, err);
+    return engine_need_gpus(engine, record->gpus, record->gpus_count, err);
 }
 
 static int32_t run_session(
@@ -244,7 +238,7 @@ static int32_t try_gpu(
 int32_t engine_health(struct engine *engine, const uint32_t *positions,
     uint32_t count, uint64_t deadline_ns, struct error *err)
 {
-    TRY(need_gpus(engine, positions, count, err));
+    TRY(engine_need_gpus(engine, positions, count, err));
     for (uint32_t i = 0; i < count; i++) {
         TRY(try_gpu(&engine->gpus[positions[i]], deadline_ns, err));
     }

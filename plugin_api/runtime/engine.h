@@ -22,7 +22,7 @@ struct engine_setup {
 
 /* The standard parameters of a unit, parsed (measure_params.c). */
 struct measure_params {
-    uint32_t fixed; /* 1: mode = "fixed" */
+    uint32_t fixed;        /* 1: mode = "fixed" */
     uint64_t buffer_bytes; /* 0: see copy_size.h */
     uint32_t copies, samples, min_samples, max_samples, warmup;
     double precision, precision_contended;
@@ -55,15 +55,17 @@ struct measure_result {
                           GPUs */
 };
 
-/* Never touches CUDA; the first flow on a GPU does (engine_need_gpu). */
+/* Never touches CUDA; the first flow on a GPU does (engine_need_gpus). */
 int32_t engine_open(
     const struct engine_setup *setup, struct engine **out, struct error *err);
 void engine_close(struct engine *engine);
 
-/* The driver loaded and initialised, contexts made in parallel for the GPUs of
- * the unit, or the error why not. */
-int32_t engine_need_gpu(
-    struct engine *engine, const struct unit *unit, struct error *err);
+/* The driver loaded and initialised, contexts made in parallel for these GPUs
+ * (positions in facts->gpus), or the error why not. engine_measure does the
+ * same; who calls this before keeps a slow start out of the first cell's
+ * time. */
+int32_t engine_need_gpus(struct engine *engine, const uint32_t *positions,
+    uint32_t count, struct error *err);
 
 /* Measures. What goes wrong with a cell is in its record; negative only if
  * the worker cannot go on (out of memory, poisoned, cancelled). Records live

@@ -99,6 +99,18 @@ static int is_wanted(const struct service *service, const struct taken *taken)
     return 0;
 }
 
+/* The driver's start and new contexts take seconds on large machines: that is
+ * no part of the time that a cell has, so it comes before its BEGIN. What
+ * fails here fails again in the measurement, which settles the cells. */
+static void wake_gpus(
+    const struct service *service, const struct begin_frame *begin)
+{
+    if (begin->gpus_count > 0) {
+        engine_need_gpus(
+            service->run->engine, begin->gpus, begin->gpus_count, NULL);
+    }
+}
+
 static int32_t send_begin(
     struct service *service, struct taken *taken, struct error *err)
 {
@@ -106,7 +118,7 @@ static int32_t send_begin(
     const size_t count = taken->flows_count;
     struct flow_record *const flows =
         arena_alloc(&taken->arena, count, sizeof *flows);
-    struct begin_frame begin = { .now_ns = clock_machine_ns() };
+    struct begin_frame begin = { 0 };
 
     begin.gpus = arena_alloc(&taken->arena, count * 3, sizeof *begin.gpus);
     begin.cells =
@@ -124,6 +136,9 @@ static int32_t send_begin(
             begin.cells[begin.cells_count++] = taken->targets[i].number;
         }
     }
+    wake_gpus(service, &begin);
+    service_restart_clock(service);
+    begin.now_ns = clock_machine_ns();
     service_send(service, FRAME_BEGIN, &begin);
     return NVBW_OK;
 }

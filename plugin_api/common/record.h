@@ -43,7 +43,8 @@ struct record {
     uint32_t samples_count;
     uint32_t discarded; /* samples thrown away and repeated */
     const char **flags; /* "short", "unsettled", "imprecise", "busy", "drift",
-                           "cache_bound", "half", "derived", ... */
+                           "cache_bound", "half", "derived", "coarse" (a
+                           total known no better than to 2 %), ... */
     uint32_t flags_count;
     const char *mode;  /* "adaptive", "fixed" or "put" */
     const char *clock; /* "events", "host", "globaltimer" or "plugin" */

@@ -9,9 +9,12 @@
 
 #define CLOCK_GAP_NS    50e3 /* that is always forgiven */
 #define CLOCK_GAP_RATIO 0.02
+/* What events can tell apart. What takes less is taken to last that long. */
+#define CLOCK_TICK_SECONDS 0.5e-6
 
 enum { SLOWEST_BYTES_PER_NS = 1 };
 
+static const uint64_t look_every_ns = UINT64_C(1) * 1000 * 1000 * 1000;
 static const uint64_t sample_spare_ns = UINT64_C(10) * 1000 * 1000 * 1000;
 
 static void note_poison(
@@ -108,15 +111,42 @@ static int32_t hangs(const struct cuda_flow *flow, struct error *err)
     return NVBW_E_CUDA;
 }
 
+/* A stream that failed writes no more words. */
+static int32_t look_for_errors(
+    const struct cuda_session *cuda, struct error *err)
+{
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        const struct cuda_flow *const flow = &cuda->flows[i];
+
+        TRY(gpu_use(flow->gpu, err));
+
+        const cu_result result = flow->gpu->api->stream_query(flow->stream);
+
+        if (result != CU_ERROR_NOT_READY) {
+            CUDA_TRY(flow->gpu->api, err, result, "GPU %d: a sample",
+                flow->gpu->facts->index);
+        }
+    }
+    return NVBW_OK;
+}
+
 /* Only words until the measured flows have ended, so that the host sees them
- * as soon as it can; then the driver is asked whether all streams are empty. */
+ * as soon as it can; then the driver is asked whether all streams are empty.
+ * What takes long enough for a look or two not to matter is looked at. */
 static int32_t watch_words(struct cuda_session *cuda, uint64_t deadline_ns,
     struct watch *watch, struct error *err)
 {
+    uint64_t looked_ns = 0;
+
     while (watch->end_ns == 0) {
         const uint64_t now_ns = clock_now_ns();
 
         stamp(cuda, now_ns, watch);
+        looked_ns = looked_ns == 0 ? now_ns : looked_ns;
+        if (now_ns - looked_ns > look_every_ns) {
+            TRY(look_for_errors(cuda, err));
+            looked_ns = now_ns;
+        }
         if (now_ns > deadline_ns) {
             return hangs(cuda->hub, err);
         }
@@ -138,7 +168,7 @@ static int32_t watch_streams(
     return NVBW_OK;
 }
 
-static int32_t elapsed(const struct cuda_flow *flow, struct CUevent_st *start,
+int32_t cuda_elapsed(const struct cuda_flow *flow, struct CUevent_st *start,
     struct CUevent_st *end, double *out_seconds, struct error *err)
 {
     float ms = 0.0f;
@@ -146,18 +176,21 @@ static int32_t elapsed(const struct cuda_flow *flow, struct CUevent_st *start,
     CUDA_TRY(flow->gpu->api, err,
         flow->gpu->api->event_elapsed(&ms, start, end),
         "GPU %d: events do not tell the time", flow->gpu->facts->index);
-    FAIL_IF(!(ms > 0.0f), err, NVBW_E_CUDA,
-        "GPU %d: a sample took no time at all", flow->gpu->facts->index);
-    *out_seconds = (double)ms * 1e-3;
+    FAIL_IF(!(ms >= 0.0f), err, NVBW_E_CUDA,
+        "GPU %d: a sample ended before it began", flow->gpu->facts->index);
+    *out_seconds = fmax((double)ms * 1e-3, CLOCK_TICK_SECONDS);
     return NVBW_OK;
 }
 
-static double amount_of(const struct cuda_flow *flow)
+/* Bytes, or repeats where the figure is the time of one. */
+static double amount_of(const struct cuda_flow *flow, uint32_t unit)
 {
-    const double each = flow->initiator->amount != NULL
-                            ? flow->initiator->amount(flow)
-                            : (double)flow->run->record.bytes;
+    double each =
+        unit == NVBW_UNIT_NANOSECONDS ? 1.0 : (double)flow->run->record.bytes;
 
+    if (flow->initiator->amount != NULL) {
+        each = flow->initiator->amount(flow);
+    }
     return each * (double)flow->copies;
 }
 
@@ -179,7 +212,7 @@ static void judge_clock(const struct cuda_session *cuda,
 
 /* Flows of one cell each have their own time; a cell of several flows, and
  * the total, go from the first start to the last end. */
-static int32_t figure(const struct cuda_session *cuda, uint32_t target,
+static int32_t figure(struct cuda_session *cuda, uint32_t target,
     double background_bytes, struct sample *sample, struct error *err)
 {
     const struct target *const what = &cuda->session->targets[target];
@@ -197,13 +230,17 @@ static int32_t figure(const struct cuda_session *cuda, uint32_t target,
         if (flow->background || !(forward || reverse || what->is_total)) {
             continue;
         }
-        out->amount += amount_of(flow) * (split && !what->is_total ? 0.5 : 1.0);
+        out->amount += amount_of(flow, what->unit) *
+                       (split && !what->is_total ? 0.5 : 1.0);
         if (++flows == 1 && !what->is_total) {
-            TRY(elapsed(flow, flow->start, flow->end, &out->seconds, err));
+            TRY(cuda_elapsed(flow, flow->start, flow->end, &out->seconds, err));
         }
     }
     if (flows > 1) {
         out->seconds = sample->seconds;
+    }
+    if (what->is_total) {
+        cuda->coarse = cuda->step_bytes > COARSE_RATIO * out->amount;
     }
     if (what->is_total && what->unit == NVBW_UNIT_NANOSECONDS) {
         out->amount = 1.0;
@@ -222,12 +259,15 @@ static int32_t read_sample(struct cuda_session *cuda, const struct watch *watch,
         return NVBW_OK;
     }
     TRY(gpu_use(hub->gpu, err));
-    TRY(elapsed(hub, hub->start,
+    TRY(cuda_elapsed(hub, hub->start,
         cuda->last_end != NULL ? cuda->last_end : hub->end, &sample->seconds,
         err));
     cuda->seconds = sample->seconds;
     TRY(cover_judge(cuda, sample->seconds, sample, &background_bytes, err));
     TRY(together_judge(cuda, sample, err));
+    if (sample->state == SAMPLE_GOOD) {
+        TRY(overlap_judge(cuda, sample, err));
+    }
     judge_clock(cuda, watch, sample->seconds, sample);
     for (uint32_t i = 0; i < cuda->session->targets_count; i++) {
         TRY(figure(cuda, i, background_bytes, sample, err));

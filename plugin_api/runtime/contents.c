@@ -168,7 +168,8 @@ static int32_t set_flow(
     }
     if (run->src == NULL) {
         flow->src_epoch = ++cuda->engine->epoch;
-    } else if (was_filled && run->src->kind->on_host) {
+    } else if (was_filled && run->src->kind->on_host &&
+               !flow->initiator->own_slices) {
         flow->rotation = (flow->rotation + 1) % flow->slices;
     } else {
         TRY(fill_source(cuda, flow, err));

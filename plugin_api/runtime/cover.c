@@ -58,6 +58,8 @@ static int judge_flow(struct cuda_session *cuda, struct cuda_flow *flow,
                         (double)flow->copies;
 
     *out_bytes += bytes;
+    cuda->step_bytes = hypot(
+        cuda->step_bytes, steps > 0 ? (double)flow->run->record.bytes : 0.0);
     flow->rate = seconds > 0.0 ? bytes / seconds : 0.0;
     sample->cover_margin =
         isnan(sample->cover_margin) ? left : fmin(sample->cover_margin, left);
@@ -70,6 +72,7 @@ int32_t cover_judge(struct cuda_session *cuda, double seconds,
     int covered = 1;
 
     *out_bytes = 0.0;
+    cuda->step_bytes = 0.0;
     if (cuda->background_count == 0) {
         return NVBW_OK;
     }

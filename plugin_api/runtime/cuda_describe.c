@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
 /* What records say about the flows of a session on GPUs. */
+#include <math.h>
+
 #include "cuda_session.h"
 #include "flow.h"
 #include "host_memory.h"
@@ -44,6 +46,20 @@ static uint64_t seen_by_cache(const struct cuda_flow *flow)
     return cache_needed(&flow->run->record) == CACHE_ON_HOST ? both / 2 : both;
 }
 
+/* What a local copy makes its memory do beside the payload. */
+static uint64_t traffic_of(const struct cuda_flow *flow)
+{
+    const struct flow_record *const record = &flow->run->record;
+    const int is_local = flow->run->src != NULL && flow->run->dst != NULL &&
+                         !flow->run->src->kind->on_host &&
+                         !flow->run->dst->kind->on_host &&
+                         record->src_place == record->dst_place;
+
+    return is_local ? 2 * record->bytes * flow->copies : 0;
+}
+
+/* Of several flows the record has the sizes of the first, the footprint of
+ * all, and the one whose cache is outrun the least. */
 static void describe(const struct cuda_session *cuda,
     const struct cuda_flow *flow, struct record *record)
 {
@@ -51,16 +67,39 @@ static void describe(const struct cuda_session *cuda,
     const double cache = cache_of(cuda->session, flow_record);
     const double ratio = (double)seen_by_cache(flow) / cache;
 
-    record->copy_bytes = flow_record->bytes;
-    record->copies = flow->copies;
-    record->warmup =
-        cuda->session->params.fixed ? cuda->session->params.warmup : 1;
-    record->footprint_bytes = slices_footprint(flow);
-    if (cache > 0.0) {
-        record->footprint_over_cache = ratio;
+    if (record->copies == 0 || record->footprint_bytes == 0) {
+        record->copy_bytes = flow_record->bytes;
+        record->copies = flow->copies;
+        record->warmup =
+            cuda->session->params.fixed ? cuda->session->params.warmup : 1;
+    }
+    record->footprint_bytes += slices_footprint(flow);
+    record->traffic_bytes += traffic_of(flow);
+    if (cache > 0.0 && slices_footprint(flow) > 0) {
+        record->footprint_over_cache =
+            isnan(record->footprint_over_cache)
+                ? ratio
+                : fmin(record->footprint_over_cache, ratio);
         if (ratio < cache_needed(flow_record)) {
             settle_flag(cuda->session->arena, record, "cache_bound");
         }
+    }
+}
+
+static int is_counted_in(const struct cuda_session *cuda,
+    const struct cuda_flow *flow, uint32_t target)
+{
+    return flow->run->cell == (int32_t)target ||
+           flow->run->reverse == (int32_t)target ||
+           (cuda->session->targets[target].is_total && !flow->background);
+}
+
+/* Each way of a split is taken to be half of both. */
+static void flag_half(const struct cuda_session *cuda,
+    const struct cuda_flow *flow, const struct target *target)
+{
+    if (flow->run->record.operation == NVBW_OP_SPLIT && !target->is_total) {
+        settle_flag(cuda->session->arena, target->record, "half");
     }
 }
 
@@ -72,22 +111,15 @@ void cuda_describe_records(const struct cuda_session *cuda)
         struct record *const record = session->targets[i].record;
 
         for (uint32_t f = 0; f < cuda->count; f++) {
-            const struct cuda_flow *const flow = &cuda->flows[f];
-            const int own = flow->run->cell == (int32_t)i ||
-                            flow->run->reverse == (int32_t)i;
-
-            if (flow->run->src == NULL && flow->run->dst == NULL) {
-                continue;
-            }
-            if (own && flow->run->record.operation == NVBW_OP_SPLIT) {
-                settle_flag(session->arena, record, "half");
-            }
-            if (own || (session->targets[i].is_total && flow == cuda->hub)) {
-                describe(cuda, flow, record);
-                break;
+            if (is_counted_in(cuda, &cuda->flows[f], i)) {
+                describe(cuda, &cuda->flows[f], record);
+                flag_half(cuda, &cuda->flows[f], &session->targets[i]);
             }
         }
-        if (!session->params.verify) {
+        if (session->targets[i].is_total && cuda->coarse) {
+            settle_flag(session->arena, record, "coarse");
+        }
+        if (record->verified == NULL && record->samples_count > 0) {
             record->verified = "off";
         }
     }

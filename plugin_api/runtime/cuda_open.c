@@ -7,10 +7,13 @@
 #include "flow.h"
 #include "state.h"
 
-static int32_t not_built(struct error *err, const char *what)
+static int32_t not_built(const struct flow_record *record, struct error *err)
 {
-    error_set(err, NVBW_E_SKIPPED, "this build has no initiator %s",
-        what == NULL ? "of that number" : what);
+    const char *const by = name_of(initiator_names, record->initiator);
+    const char *const what = name_of(operation_names, record->operation);
+
+    error_set(err, NVBW_E_SKIPPED, "this build has no %s by initiator %s",
+        what != NULL ? what : "such operation", by != NULL ? by : "unknown");
     if (err != NULL) {
         err->code = NVBW_SKIP_NOT_BUILT;
     }
@@ -24,12 +27,9 @@ static int32_t find_initiator(struct cuda_flow *flow, struct error *err)
                                               ? initiators[record->initiator]
                                               : NULL;
 
-    if (found == NULL) {
-        return not_built(err, name_of(initiator_names, record->initiator));
+    if (found == NULL || (found->operations & (1u << record->operation)) == 0) {
+        return not_built(record, err);
     }
-    FAIL_IF((found->operations & (1u << record->operation)) == 0, err,
-        NVBW_E_INVALID, "initiator %s has no operation %s", found->name,
-        name_of(operation_names, record->operation));
     flow->initiator = found;
     return NVBW_OK;
 }
@@ -44,8 +44,10 @@ static int32_t open_peer(const struct cuda_session *cuda,
     if (memory != NVBW_MEM_DEVICE || place < 0) {
         return NVBW_OK;
     }
-    return gpu_set_peer(flow->gpu, &engine->gpus[place],
-        engine->facts->gpus_count, enabled, err);
+    TRY(gpu_set_peer(flow->gpu, &engine->gpus[place], engine->facts->gpus_count,
+        enabled, err));
+    return enabled ? gpu_prove_peer(flow->gpu, &engine->gpus[place], err)
+                   : NVBW_OK;
 }
 
 static int32_t make_event(const struct cuda_flow *flow, unsigned int flags,
@@ -62,6 +64,10 @@ static int32_t open_flow(
     const struct flow_record *const record = &flow->run->record;
 
     TRY(find_initiator(flow, err));
+    FAIL_IF(flow->initiator->one_by_one && record->repeats > COPIES_MOST, err,
+        NVBW_E_INVALID,
+        "a flow asks for %llu copies a sample, at most %d can be queued",
+        (unsigned long long)record->repeats, COPIES_MOST);
     TRY(engine_gpu(cuda->engine, record->executor, &flow->gpu, err));
     TRY(open_peer(cuda, flow, record->src_memory, record->src_place, err));
     TRY(open_peer(cuda, flow, record->dst_memory, record->dst_place, err));
@@ -75,6 +81,7 @@ static int32_t open_flow(
     TRY(make_event(flow, CU_EVENT_HAS_NO_TIMING, &flow->ready, err));
     TRY(make_event(flow, CU_EVENT_IS_DEFAULT, &flow->start, err));
     TRY(make_event(flow, CU_EVENT_IS_DEFAULT, &flow->end, err));
+    TRY(make_event(flow, CU_EVENT_IS_DEFAULT, &flow->first, err));
     return flow->initiator->open != NULL
                ? flow->initiator->open(cuda, flow, err)
                : NVBW_OK;
@@ -122,10 +129,6 @@ static int32_t check_flows(const struct cuda_session *cuda, struct error *err)
         err, NVBW_E_INVALID,
         "flows of pageable or managed memory cannot have background flows: "
         "their copies block the thread that queues them");
-    for (uint32_t i = 0; i < cuda->count; i++) {
-        FAIL_IF((cuda->session->flows[i].record.flags & NVBW_FLOW_SYNC) != 0,
-            err, NVBW_E_INVALID, "initiator ce has no blocking copies");
-    }
     return NVBW_OK;
 }
 
@@ -139,7 +142,8 @@ static void close_flow(struct cuda_session *cuda, struct cuda_flow *flow)
     }
 
     const struct cuda_api *const api = flow->gpu->api;
-    struct CUevent_st *const events[] = { flow->ready, flow->start, flow->end };
+    struct CUevent_st *const events[] = { flow->ready, flow->start, flow->first,
+        flow->end };
 
     for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
         if (events[i] != NULL) {
@@ -180,7 +184,8 @@ int32_t cuda_session_open(struct cuda_session *cuda, struct error *err)
     }
     session->copies_least =
         copy_count_least(session->facts, &cuda->hub->run->record);
-    session->copies_limit = STREAM_OPERATIONS - 16 - session->flows_count;
+    session->copies_limit =
+        STREAM_OPERATIONS - OTHER_OPERATIONS - session->flows_count;
     session->copies_limit = session->copies_limit < COPIES_MOST
                                 ? session->copies_limit
                                 : COPIES_MOST;

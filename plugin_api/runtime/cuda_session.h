@@ -2,21 +2,26 @@
  * Copyright The nvbw-host authors */
 /* A session on GPUs: what backend_cuda.c and its parts share. One part a
  * file: cuda_open.c, cuda_describe.c, slices.c (which bytes a copy touches), contents.c (what stands in
- * them before), stream_plan.c (what is queued), gate.c, cover.c, verify.c. */
+ * them before), stream_plan.c (what is queued), gate.c, cover.c,
+ * overlap.c, verify.c. */
 #ifndef NVBW_CUDA_SESSION_H
 #define NVBW_CUDA_SESSION_H
 
 #include "engine_state.h"
 #include "initiator.h"
+#include "pattern.h"
 #include "session.h"
 
 enum {
     STREAM_OPERATIONS = 256, /* queued behind a gate at most */
+    OTHER_OPERATIONS = 16,   /* of these, beside copies and waits */
     COPIES_MOST = 200,
     BACKGROUND_SLICES = 16, /* that a background flow goes round in */
     CHUNKS_LEAST = 33,      /* one chunk is at most 1/32 of its sample */
     CHUNKS_MOST = 110       /* two operations each */
 };
+
+#define COARSE_RATIO 0.02
 
 /* The copy that warms up has a slice of its own. */
 #define COPY_WARM_UP UINT64_MAX
@@ -27,11 +32,14 @@ struct cuda_flow {
     const struct initiator *initiator;
     struct CUstream_st *stream;
     struct CUevent_st *ready, *start, *end;
-    uint32_t slot; /* position of its words */
+    struct CUevent_st *first; /* after the first counted copy, or NULL */
+    uint32_t slot;            /* position of its words */
     uint32_t background;
     uint64_t copies; /* counted, or chunks of the background */
     uint64_t slices; /* beside the one for warm-up */
     uint32_t single; /* 1: one slice, for the warm-up too (fixed mode) */
+    uint32_t apart;  /* 1: but the warm-up has its own, since the one slice
+                        cannot be poisoned after it */
     uint64_t rotation;
     uint64_t src_epoch; /* of what stands in the source, or is written */
     double rate;        /* bytes/s seen in the last sample; background */
@@ -50,6 +58,11 @@ struct cuda_session {
     uint32_t background_verified;
     double seconds; /* of the last good sample, 0: none */
     double queued_seconds;
+    /* How exactly the background's bytes are known in the last sample: the
+     * chunks of its flows, which are at random points when it starts and ends,
+     * root of the sum of squares. */
+    double step_bytes;
+    uint32_t coarse; /* 1: a total is known no better than to COARSE_RATIO */
 };
 
 /* cuda_open.c */
@@ -58,6 +71,11 @@ int32_t cuda_session_open(struct cuda_session *cuda, struct error *err);
 /* A context that a sticky error or a hang has taken is left as it is: calls
  * on it fail, or wait for ever. */
 void cuda_session_close(struct cuda_session *cuda);
+
+/* Seconds between two events of the flow's context, more than 0.
+ * (backend_cuda.c) */
+int32_t cuda_elapsed(const struct cuda_flow *flow, struct CUevent_st *start,
+    struct CUevent_st *end, double *out_seconds, struct error *err);
 
 /* cuda_describe.c */
 void cuda_describe_records(const struct cuda_session *cuda);
@@ -113,12 +131,34 @@ int32_t cover_snapshot(
 int32_t cover_judge(struct cuda_session *cuda, double seconds,
     struct sample *sample, double *out_bytes, struct error *err);
 
-/* together.c */
+/* together.c: by stamps of kernels */
 /* Marks the sample where flows of one GPU ran one after another. */
 int32_t together_judge(
     struct cuda_session *cuda, struct sample *sample, struct error *err);
 
+/* overlap.c: by the pace of copies */
+/* 1 if the flow's event `first` tells its pace. */
+uint32_t overlap_has_pace(
+    const struct cuda_session *cuda, const struct cuda_flow *flow);
+/* Judges a sample of several counted flows: state. */
+int32_t overlap_judge(
+    const struct cuda_session *cuda, struct sample *sample, struct error *err);
+/* 1 if a flow began late, told from the seconds of its first copy and of the
+ * rest of them. Pure. */
+int overlap_is_late(double first, double rest, uint64_t copies);
+
 /* verify.c */
+/* A comparison of one flow's destination. */
+struct finding {
+    uint64_t bytes, wrong;
+    struct pattern_fault first;
+};
+/* Adds a finding to the records that it concerns. */
+void verify_tell(struct cuda_session *cuda, const struct cuda_flow *flow,
+    const struct finding *finding);
+/* The engine's own comparison of one flow's copies. */
+int32_t verify_copies(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);
 int32_t verify_counted(struct cuda_session *cuda, struct error *err);
 int32_t verify_background(struct cuda_session *cuda, struct error *err);
 /* The copies whose bytes are still there: with one slice only the last is, and

@@ -55,6 +55,8 @@ static int is_pci(const char *one, const char *other)
 static void match_device(struct gpu *gpus, uint32_t count, int device,
     const struct cu_uuid *uuid, const char *pci)
 {
+    struct gpu *in_its_place = NULL;
+
     for (uint32_t i = 0; i < count; i++) {
         const struct gpu_facts *const facts = gpus[i].facts;
 
@@ -63,6 +65,14 @@ static void match_device(struct gpu *gpus, uint32_t count, int device,
             gpus[i].device = device;
             return;
         }
+        if (is_pci(facts->pci, pci)) {
+            in_its_place = &gpus[i];
+        }
+    }
+    /* Slices share their GPU's address, so only whole GPUs are compared. */
+    if (in_its_place != NULL &&
+        strncmp(in_its_place->facts->uuid, "MIG-", 4) != 0) {
+        in_its_place->exchanged = 1;
     }
 }
 
@@ -86,6 +96,22 @@ int32_t gpu_find_devices(struct gpu *gpus, uint32_t count, struct error *err)
         match_device(gpus, count, device, &uuid, pci);
     }
     return NVBW_OK;
+}
+
+/* What the driver says of an image that is not for it. */
+static int is_about_image(cu_result result)
+{
+    static const cu_result about[] = { CU_ERROR_INVALID_IMAGE,
+        CU_ERROR_NO_BINARY_FOR_GPU, CU_ERROR_INVALID_PTX,
+        CU_ERROR_JIT_COMPILER_NOT_FOUND, CU_ERROR_UNSUPPORTED_PTX_VERSION,
+        CU_ERROR_JIT_COMPILATION_DISABLED };
+
+    for (size_t i = 0; i < sizeof about / sizeof *about; i++) {
+        if (about[i] == result) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 /* Machine code first, then text, then what only the simulated driver takes:
@@ -115,6 +141,9 @@ int32_t gpu_load_family(struct gpu *gpu, uint32_t family, struct error *err)
         "GPU %d: the %s kernels of this build cannot be loaded%s",
         gpu->facts->index, forms->name,
         kernel_images_built ? "" : ", as it was made without nvcc");
+    if (!is_about_image(first)) {
+        return NVBW_E_CUDA;
+    }
     if (err != NULL) {
         err->status = NVBW_E_SKIPPED;
         err->code = NVBW_SKIP_NOT_BUILT;
@@ -228,6 +257,10 @@ static int32_t look_at_device(const struct gpu *gpu, struct error *err)
     if (gpu->device >= 0) {
         return NVBW_OK;
     }
+    FAIL_IF(gpu->exchanged, err, GPU_E_FACTS_CHANGED,
+        "GPU %d was %s at %s when the run was planned, now another device is "
+        "there; start a new run",
+        gpu->facts->index, gpu->facts->uuid, gpu->facts->pci);
     error_set(err, NVBW_E_SKIPPED,
         "GPU %d (%s) is not offered by the driver to this process; check "
         "CUDA_VISIBLE_DEVICES",
@@ -292,55 +325,6 @@ void gpu_close(struct gpu *gpu)
     api->context_release(gpu->device);
     gpu->context = NULL;
     gpu->ready = 0;
-}
-
-static int32_t no_peer(
-    const struct gpu *gpu, const struct gpu *peer, struct error *err)
-{
-    error_set(err, NVBW_E_SKIPPED, "GPU %d cannot address the memory of GPU %d",
-        gpu->facts->index, peer->facts->index);
-    if (err != NULL) {
-        err->code = NVBW_SKIP_NO_PEER_ACCESS;
-    }
-    return NVBW_E_SKIPPED;
-}
-
-int32_t gpu_set_peer(struct gpu *gpu, const struct gpu *peer, uint32_t peers,
-    int enabled, struct error *err)
-{
-    const struct cuda_api *const api = gpu->api;
-
-    if (gpu == peer) {
-        return NVBW_OK;
-    }
-    if (gpu->peers == NULL) {
-        gpu->peers = calloc(peers, 1);
-        FAIL_IF(gpu->peers == NULL, err, NVBW_E_SYSTEM, "no memory for peers");
-    }
-    if (gpu->peers[peer->position] == (enabled != 0)) {
-        return NVBW_OK;
-    }
-    TRY(gpu_use(gpu, err));
-
-    int possible = 0;
-
-    CUDA_TRY(api, err,
-        api->device_can_access(&possible, gpu->device, peer->device),
-        "GPU %d: peer access is not told", gpu->facts->index);
-    if (!possible) {
-        return enabled ? no_peer(gpu, peer, err) : NVBW_OK;
-    }
-
-    const cu_result result = enabled ? api->peer_enable(peer->context, 0)
-                                     : api->peer_disable(peer->context);
-
-    if (result != CU_ERROR_PEER_ACCESS_ALREADY_ENABLED &&
-        result != CU_ERROR_PEER_ACCESS_NOT_ENABLED) {
-        CUDA_TRY(api, err, result, "GPU %d: peer access to GPU %d",
-            gpu->facts->index, peer->facts->index);
-    }
-    gpu->peers[peer->position] = enabled != 0;
-    return NVBW_OK;
 }
 
 int32_t gpu_launch(const struct gpu *gpu, uint32_t kernel,

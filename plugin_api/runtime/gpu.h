@@ -22,19 +22,24 @@ enum {
     GPU_ROOM_SPARE = 32 << 10 /* what the first use of things is tried on */
 };
 
+/* A status beside those of the contract: the machine is not the one of the
+ * facts. It never leaves the runtime. */
+enum { GPU_E_FACTS_CHANGED = -64 };
+
 struct gpu {
     const struct cuda_api *api;
     const struct gpu_facts *facts;
     uint32_t position; /* in facts->gpus */
     uint32_t ready;
-    int device; /* CUdevice, -1: the driver does not offer it */
+    int device;         /* CUdevice, -1: the driver does not offer it */
+    uint32_t exchanged; /* 1: another device is at its PCI address */
     struct CUctx_st *context;
     struct CUmod_st *modules[KERNEL_FAMILIES];
     struct CUfunc_st *kernels[GPU_KERNELS];
     struct CUfunc_st *sm_kernels[SM_KERNELS_END]; /* after gpu_need_sm */
     struct CUstream_st *stream; /* the engine's own, never gated */
     cu_address room;
-    unsigned char *peers; /* by position: 1: access is enabled */
+    unsigned char *peers; /* by position: how far access is (gpu_peer.c) */
 };
 
 /* Opens these GPUs (those that are open already stay so), contexts in
@@ -51,6 +56,11 @@ int32_t gpu_use(const struct gpu *gpu, struct error *err);
 /* Lets `gpu` address the memory of `peer`, or no longer. */
 int32_t gpu_set_peer(struct gpu *gpu, const struct gpu *peer, uint32_t peers,
     int enabled, struct error *err);
+/* Once per pair: loads and stores through the enabled access, checked by the
+ * owner. NVBW_E_DEVICE where data comes out wrong; an address that cannot be
+ * reached is the driver's sticky error. */
+int32_t gpu_prove_peer(
+    const struct gpu *gpu, const struct gpu *peer, struct error *err);
 
 /* Launches a kernel of the engine over `bytes`, one thread where that is 0.
  * The context must be current. */

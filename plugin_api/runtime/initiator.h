@@ -21,6 +21,12 @@ struct initiator {
     const char *name;
     /* Operations that it knows: bit 1 << NVBW_OP_*. */
     uint32_t operations;
+    /* 1: each copy is an operation of its own on the stream, so that the pace
+     * of a flow can be seen between them. */
+    uint32_t one_by_one;
+    /* 1: one call of enqueue takes all copies and goes from slice to slice by
+     * itself, so each copy has a slice and they are never rotated. */
+    uint32_t own_slices;
     /* Once per session, before the first enqueue: loads kernels, allocates.
      * May be NULL. */
     int32_t (*open)(
@@ -44,7 +50,8 @@ struct initiator {
      * of a copy. */
     double (*amount)(const struct cuda_flow *flow);
     /* Compares what a sample left behind where the engine's comparison of
-     * destinations does not fit: asked for flows without a destination. */
+     * destinations does not fit: asked for flows without a destination, and
+     * for all flows of an initiator with own_slices. */
     int32_t (*verify)(
         struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);
     void (*close)(struct cuda_session *cuda, struct cuda_flow *flow);
@@ -54,7 +61,8 @@ struct initiator {
 extern const struct initiator *const initiators[];
 enum { INITIATORS_END = 6 };
 
-extern const struct initiator initiator_ce; /* initiator_ce.c */
-extern const struct initiator initiator_sm; /* initiator_sm.c */
+extern const struct initiator initiator_ce;     /* initiator_ce.c */
+extern const struct initiator initiator_plugin; /* initiator_plugin.c */
+extern const struct initiator initiator_sm;     /* initiator_sm.c */
 
 #endif

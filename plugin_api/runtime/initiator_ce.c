@@ -46,5 +46,6 @@ static int32_t enqueue(struct cuda_session *cuda, struct cuda_flow *flow,
 const struct initiator initiator_ce = {
     .name = "ce",
     .operations = 1u << NVBW_OP_COPY,
+    .one_by_one = 1,
     .enqueue = enqueue,
 };

@@ -9,4 +9,5 @@
 const struct initiator *const initiators[INITIATORS_END] = {
     [NVBW_BY_CE] = &initiator_ce,
     [NVBW_BY_SM] = &initiator_sm,
+    [NVBW_BY_PLUGIN] = &initiator_plugin,
 };

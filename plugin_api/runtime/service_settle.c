@@ -10,6 +10,7 @@
 #include "abi.h"
 #include "clock.h"
 #include "driver_codes.h"
+#include "gpu.h"
 #include "state.h"
 #include "stats.h"
 
@@ -26,6 +27,7 @@ struct status_meaning service_meaning(int32_t status)
         { NVBW_E_SYSTEM, { STATE_ERROR, "system" } },
         { NVBW_E_INVALID, { STATE_ERROR, "contract" } },
         { NVBW_E_CANCELLED, { STATE_CANCELLED, NULL } },
+        { GPU_E_FACTS_CHANGED, { STATE_ERROR, "facts_changed" } },
     };
 
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {

@@ -88,7 +88,7 @@ int32_t session_choose(struct session *session, struct error *err)
     FAIL_IF(by_cpu > 0 && by_cpu < session->flows_count, err, NVBW_E_INVALID,
         "flows by the CPU and flows by GPUs cannot be measured together");
     session->backend = by_cpu > 0 ? &backend_cpu : &backend_cuda;
-    return NVBW_OK;
+    return flow_support_check(session, err);
 }
 
 static void finish_flows(const struct session *session, struct record *record)

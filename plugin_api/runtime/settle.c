@@ -2,6 +2,7 @@
  * Copyright The nvbw-host authors */
 #include <string.h>
 
+#include "gpu.h"
 #include "session.h"
 #include "state.h"
 
@@ -37,6 +38,7 @@ static const struct settle_row {
     { NVBW_E_CUDA, STATE_ERROR, "driver" },
     { NVBW_E_SYSTEM, STATE_ERROR, "system" },
     { NVBW_E_DEVICE, STATE_MISMATCH, "wrong_data" },
+    { GPU_E_FACTS_CHANGED, STATE_ERROR, "facts_changed" },
 };
 
 void settle_failed(struct session *session, const struct error *err)

@@ -72,6 +72,16 @@ static void size_background(
         flow->copies < BACKGROUND_SLICES ? flow->copies : BACKGROUND_SLICES;
 }
 
+/* Between warm-up and start, by a kernel on the flow's own stream. */
+static int can_poison_in_stream(const struct cuda_flow *flow)
+{
+    const struct flow_record *const record = &flow->run->record;
+
+    return record->dst_memory != NVBW_MEM_PAGEABLE &&
+           record->dst_memory != NVBW_MEM_HUGE_PAGE &&
+           (record->flags & NVBW_FLOW_STAGED) == 0;
+}
+
 static void size_counted(
     const struct cuda_session *cuda, struct cuda_flow *flow, uint64_t copies)
 {
@@ -79,8 +89,11 @@ static void size_counted(
 
     flow->copies = repeats > 0 ? repeats : copies;
     flow->single = cuda->session->params.fixed;
-    flow->slices = flow->copies < COPIES_MOST ? flow->copies : COPIES_MOST;
+    flow->slices = flow->copies < COPIES_MOST || flow->initiator->own_slices
+                       ? flow->copies
+                       : COPIES_MOST;
     flow->slices = flow->single ? 1 : flow->slices;
+    flow->apart = flow->single && !can_poison_in_stream(flow);
 }
 
 static int32_t get_side(struct cuda_session *cuda, struct cuda_flow *flow,
@@ -160,15 +173,17 @@ int32_t slices_get(struct cuda_session *cuda, uint64_t copies,
     return NVBW_OK;
 }
 
-static uint64_t warm_up_slice(const struct cuda_flow *flow)
+static int is_warm_up_apart(const struct cuda_flow *flow)
 {
-    return flow->single ? 0 : flow->slices;
+    return !flow->single || flow->apart;
 }
 
 uint64_t slices_src_number(const struct cuda_flow *flow, uint64_t copy)
 {
-    return copy == COPY_WARM_UP ? warm_up_slice(flow)
-                                : (copy + flow->rotation) % flow->slices;
+    if (copy == COPY_WARM_UP) {
+        return is_warm_up_apart(flow) ? flow->slices : 0;
+    }
+    return (copy + flow->rotation) % flow->slices;
 }
 
 uint64_t slices_src_offset(const struct cuda_flow *flow, uint64_t copy)
@@ -179,15 +194,15 @@ uint64_t slices_src_offset(const struct cuda_flow *flow, uint64_t copy)
 
 uint64_t slices_dst_offset(const struct cuda_flow *flow, uint64_t copy)
 {
-    const uint64_t slice =
-        copy == COPY_WARM_UP ? warm_up_slice(flow) : copy % flow->slices;
+    const uint64_t warm_up = is_warm_up_apart(flow) ? flow->slices : 0;
+    const uint64_t slice = copy == COPY_WARM_UP ? warm_up : copy % flow->slices;
 
     return slice * flow->run->dst_step + flow->run->record.offset;
 }
 
 uint64_t slices_all(const struct cuda_flow *flow)
 {
-    return flow->slices + (flow->single ? 0 : 1);
+    return flow->slices + (is_warm_up_apart(flow) ? 1 : 0);
 }
 
 uint64_t slices_footprint(const struct cuda_flow *flow)

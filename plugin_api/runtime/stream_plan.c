@@ -9,11 +9,14 @@
  *   running  background flows, chunk by chunk, each counted in a word
  *   start    the hub waits until every background flow runs and records the
  *            start; the others wait for that and record their own
- *   copies   counted flows, each recording its end
+ *   copies   counted flows, each recording its first copy (overlap.c) and
+ *            its end
  *   end      the hub waits for all ends and records the last one
  *
  * The start and the end are also written to words that the host stamps. */
 #include "cuda_session.h"
+
+static const uint64_t try_limit_ns = UINT64_C(60) * 1000 * 1000 * 1000;
 
 static int32_t write_word(const struct cuda_session *cuda,
     const struct cuda_flow *flow, uint32_t word, uint32_t value,
@@ -66,25 +69,68 @@ static int32_t poison_again(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
 {
     (void)cuda;
-    if (!flow->single || flow->background ||
-        (flow->run->record.flags & NVBW_FLOW_STAGED) != 0) {
+    if (!flow->single || flow->apart || flow->background) {
         return NVBW_OK;
     }
     return contents_poison_again(flow, err);
 }
 
-static int32_t warm_up(
-    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+static uint64_t warm_ups(
+    const struct cuda_session *cuda, const struct cuda_flow *flow)
 {
     const struct measure_params *const params = &cuda->session->params;
-    const uint32_t times =
-        params->fixed && !flow->background ? params->warmup : 1;
 
+    return params->fixed && !flow->background ? params->warmup : 1;
+}
+
+/* What has no room behind the gate beside the copies is run before it. */
+static uint64_t warm_ups_ahead(
+    const struct cuda_session *cuda, const struct cuda_flow *flow)
+{
+    const uint64_t taken = flow->copies + OTHER_OPERATIONS + cuda->count;
+    const uint64_t room =
+        taken < STREAM_OPERATIONS ? STREAM_OPERATIONS - taken : 1;
+    const uint64_t times = warm_ups(cuda, flow);
+
+    return cuda->gated && times > room ? times - room : 0;
+}
+
+static int32_t warm_up(struct cuda_session *cuda, struct cuda_flow *flow,
+    uint64_t times, struct error *err)
+{
     TRY(gpu_use(flow->gpu, err));
-    for (uint32_t i = 0; i < times; i++) {
+    for (uint64_t i = 0; i < times; i++) {
         TRY(enqueue(cuda, flow, COPY_WARM_UP, 1, err));
     }
-    return poison_again(cuda, flow, err);
+    return NVBW_OK;
+}
+
+static int32_t warm_up_all(struct cuda_session *cuda, struct error *err)
+{
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        struct cuda_flow *const flow = &cuda->flows[i];
+
+        TRY(warm_up(cuda, flow,
+            warm_ups(cuda, flow) - warm_ups_ahead(cuda, flow), err));
+        TRY(poison_again(cuda, flow, err));
+    }
+    return NVBW_OK;
+}
+
+/* Before the gate closes, so that these have left the queues when it does. */
+static int32_t warm_up_ahead(struct cuda_session *cuda, struct error *err)
+{
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        struct cuda_flow *const flow = &cuda->flows[i];
+        const uint64_t times = warm_ups_ahead(cuda, flow);
+
+        if (times > 0) {
+            TRY(warm_up(cuda, flow, times, err));
+            TRY(gpu_wait(
+                flow->gpu, flow->stream, try_limit_ns, "warming up", err));
+        }
+    }
+    return NVBW_OK;
 }
 
 static int32_t get_ready(struct cuda_session *cuda, struct error *err)
@@ -155,6 +201,17 @@ static int32_t start_others(struct cuda_session *cuda, struct error *err)
     return NVBW_OK;
 }
 
+static int32_t copy_flow(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+{
+    if (!overlap_has_pace(cuda, flow)) {
+        return enqueue(cuda, flow, 0, flow->copies, err);
+    }
+    TRY(enqueue(cuda, flow, 0, 1, err));
+    TRY(record_event(flow, flow->first, err));
+    return enqueue(cuda, flow, 1, flow->copies - 1, err);
+}
+
 static int32_t copy_counted(struct cuda_session *cuda, struct error *err)
 {
     for (uint32_t i = 0; i < cuda->count; i++) {
@@ -164,7 +221,7 @@ static int32_t copy_counted(struct cuda_session *cuda, struct error *err)
             continue;
         }
         TRY(gpu_use(flow->gpu, err));
-        TRY(enqueue(cuda, flow, 0, flow->copies, err));
+        TRY(copy_flow(cuda, flow, err));
         TRY(record_event(flow, flow->end, err));
     }
     return NVBW_OK;
@@ -194,12 +251,11 @@ int32_t stream_plan_queue(struct cuda_session *cuda, struct error *err)
     for (uint32_t word = 0; word < WORDS; word++) {
         cuda->engine->words[word] = 0;
     }
+    TRY(warm_up_ahead(cuda, err));
     if (cuda->gated) {
         TRY(gate_close(cuda, err));
     }
-    for (uint32_t i = 0; i < cuda->count; i++) {
-        TRY(warm_up(cuda, &cuda->flows[i], err));
-    }
+    TRY(warm_up_all(cuda, err));
     TRY(get_ready(cuda, err));
     for (uint32_t i = 0; i < cuda->count; i++) {
         if (cuda->flows[i].background) {
@@ -227,8 +283,6 @@ static int32_t try_flow(
 
 int32_t stream_plan_try(struct cuda_session *cuda, struct error *err)
 {
-    static const uint64_t limit_ns = UINT64_C(60) * 1000 * 1000 * 1000;
-
     for (uint32_t i = 0; i < cuda->count; i++) {
         TRY(try_flow(cuda, &cuda->flows[i], err));
     }
@@ -239,7 +293,8 @@ int32_t stream_plan_try(struct cuda_session *cuda, struct error *err)
     for (uint32_t i = 0; i < cuda->count; i++) {
         const struct cuda_flow *const flow = &cuda->flows[i];
 
-        TRY(gpu_wait(flow->gpu, flow->stream, limit_ns, "a first copy", err));
+        TRY(gpu_wait(
+            flow->gpu, flow->stream, try_limit_ns, "a first copy", err));
     }
     return NVBW_OK;
 }

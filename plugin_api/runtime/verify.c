@@ -22,12 +22,6 @@ struct part {
     uint64_t (*key)(const struct cuda_flow *flow, uint64_t slice);
 };
 
-/* What came out. */
-struct finding {
-    uint64_t bytes, wrong;
-    struct pattern_fault first;
-};
-
 static int32_t reset_results(const struct gpu *gpu, struct error *err)
 {
     const cu_address room = gpu->room + GPU_ROOM_RESULTS;
@@ -172,19 +166,20 @@ static void add_finding(const struct cuda_flow *flow,
     record->mismatches += finding->wrong;
 }
 
-/* Whom it concerns: the flow's own cells and the total; the background's
- * bytes concern every cell that it was there for. */
-static void tell(struct cuda_session *cuda, const struct cuda_flow *flow,
+/* Whom it concerns: the flow's own cells and the total. Wrong bytes of a flow
+ * without a cell concern every cell that it was there for. */
+void verify_tell(struct cuda_session *cuda, const struct cuda_flow *flow,
     const struct finding *finding)
 {
     const struct session *const session = cuda->session;
+    const int has_cell = flow->run->cell >= 0 || flow->run->reverse >= 0;
 
     for (uint32_t i = 0; i < session->targets_count; i++) {
         const int own = (int32_t)i == flow->run->cell ||
                         (int32_t)i == flow->run->reverse ||
                         session->targets[i].is_total;
 
-        if (own || (flow->background && finding->wrong > 0)) {
+        if (own || (!has_cell && finding->wrong > 0)) {
             add_finding(flow, finding, session->targets[i].record);
         }
     }
@@ -204,7 +199,7 @@ static int32_t verify_part(struct cuda_session *cuda,
                        : compare_by_cpu(flow, part, finding, err);
 }
 
-static int32_t verify_flow(
+int32_t verify_copies(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
 {
     const struct flow_run *const run = flow->run;
@@ -217,15 +212,21 @@ static int32_t verify_flow(
         slices_src_offset, contents_back_key };
     struct finding finding = { 0 };
 
-    if (run->dst == NULL) {
-        return flow->initiator->verify != NULL
-                   ? flow->initiator->verify(cuda, flow, err)
-                   : NVBW_OK;
-    }
     TRY(verify_part(cuda, flow, &there, &finding, err));
     TRY(verify_part(cuda, flow, &back, &finding, err));
-    tell(cuda, flow, &finding);
+    verify_tell(cuda, flow, &finding);
     return NVBW_OK;
+}
+
+static int32_t verify_flow(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+{
+    const struct initiator *const by = flow->initiator;
+
+    if (by->verify != NULL && (by->own_slices || flow->run->dst == NULL)) {
+        return by->verify(cuda, flow, err);
+    }
+    return flow->run->dst != NULL ? verify_copies(cuda, flow, err) : NVBW_OK;
 }
 
 static int32_t verify_all(

@@ -74,7 +74,7 @@ static void start(struct scene *scene)
     memset(scene, 0, sizeof *scene);
     arena_init(&scene->arena, 64 << 20);
     scene->request.unit = &unit;
-    scene->request.params = (struct measure_params){ .buffer_bytes = 2 * MIB,
+    scene->request.params = (struct measure_params){ .buffer_bytes = MIB / 4,
         .copies = 4,
         .samples = 3,
         .min_samples = 6,
@@ -131,7 +131,7 @@ static void one_way_is_the_link(void **state)
     assert_string_equal(record->verified, "all");
     assert_string_equal(record->clock, "events");
     assert_string_equal(record->mode, "adaptive");
-    assert_int_equal(record->copy_bytes, 2 * MIB);
+    assert_int_equal(record->copy_bytes, MIB / 4);
     assert_true(record->copies >= 96);
     assert_true(record->clock_gap_ns < 50e3);
     assert_int_equal(record->flows_count, 1);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* What the contract has and this build has not. A flow that asks for it is
+ * skipped with a sentence: a wish that is silently ignored would make its
+ * figure a lie. */
+#include "flow.h"
+#include "session_build.h"
+#include "state.h"
+
+#define BIT(number)  (1u << (number))
+#define ON_GPU       (BIT(NVBW_BY_CE) | BIT(NVBW_BY_SM) | BIT(NVBW_BY_TMA))
+#define ALL_FLOWS    (ON_GPU | BIT(NVBW_BY_CPU) | BIT(NVBW_BY_PLUGIN))
+#define GPU_OR_GIVEN (ON_GPU | BIT(NVBW_BY_PLUGIN))
+
+enum { LOAD_FULL_PERMILLE = 1000 };
+
+static int is_blocking(const struct flow_record *flow)
+{
+    return (flow->flags & NVBW_FLOW_SYNC) != 0;
+}
+
+static int is_partial_load(const struct flow_record *flow)
+{
+    return flow->load_permille != 0 &&
+           flow->load_permille != LOAD_FULL_PERMILLE;
+}
+
+static int has_three_arrays(const struct flow_record *flow)
+{
+    return flow->operation == NVBW_OP_TRIAD || flow->operation == NVBW_OP_ADD ||
+           flow->operation == NVBW_OP_DOT;
+}
+
+static int has_pattern(const struct flow_record *flow)
+{
+    return flow->stride != 0 || flow->element != 0;
+}
+
+static const struct unsupported {
+    uint32_t initiators;
+    int (*asks)(const struct flow_record *flow);
+    const char *what;
+} unsupported[] = {
+    { ALL_FLOWS, is_blocking, "blocking calls (NVBW_FLOW_SYNC)" },
+    { ALL_FLOWS, is_partial_load, "a part of full load (load_permille)" },
+    { GPU_OR_GIVEN, has_three_arrays, "operations on three arrays" },
+    { BIT(NVBW_BY_CE), has_pattern,
+        "strides or element sizes (they need an initiator with kernels)" },
+};
+
+static int32_t check_flow(
+    const struct flow_record *flow, uint32_t at, struct error *err)
+{
+    for (size_t i = 0; i < sizeof unsupported / sizeof *unsupported; i++) {
+        const struct unsupported *const one = &unsupported[i];
+
+        if ((one->initiators & BIT(flow->initiator)) == 0 || !one->asks(flow)) {
+            continue;
+        }
+        error_set(err, NVBW_E_SKIPPED,
+            "flow %u: flows by %s have no %s in this build", at,
+            name_of(initiator_names, flow->initiator), one->what);
+        if (err != NULL) {
+            err->code = NVBW_SKIP_NOT_BUILT;
+        }
+        return NVBW_E_SKIPPED;
+    }
+    return NVBW_OK;
+}
+
+int32_t flow_support_check(const struct session *session, struct error *err)
+{
+    for (uint32_t i = 0; i < session->flows_count; i++) {
+        TRY(check_flow(&session->flows[i].record, i, err));
+    }
+    return NVBW_OK;
+}

@@ -52,15 +52,21 @@ static int counts_more(const struct record *record, const struct record *than)
 void attempts_of_cell(const struct evidence *evidence, uint32_t unit,
     const char *metric, uint32_t row, uint32_t col, struct attempts *out)
 {
+    const struct record *const latest =
+        evidence_latest(evidence, unit, metric, row, col);
+
     out->counting = NULL;
     out->count = 0;
-    for (const struct record *record =
-             evidence_latest(evidence, unit, metric, row, col);
-         record != NULL; record = evidence_before(evidence, record)) {
+    for (const struct record *record = latest; record != NULL;
+         record = evidence_before(evidence, record)) {
         if (counts_more(record, out->counting)) {
             out->counting = record;
         }
-        if (record->state == STATE_MEASURED) {
+    }
+    for (const struct record *record = latest; record != NULL;
+         record = evidence_before(evidence, record)) {
+        if (record->state == STATE_MEASURED &&
+            record->series == out->counting->series) {
             add_measured(out, record);
         }
     }

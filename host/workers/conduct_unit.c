@@ -12,7 +12,8 @@
 static const size_t UNIT_ARENA_BYTES = (size_t)512 << 20;
 
 struct attempts {
-    int32_t *next; /* by cell number: the attempt to make, or -1 */
+    int32_t *next;    /* by cell number: the attempt to make, or -1 */
+    uint32_t *series; /* by cell number: that it belongs to */
     uint32_t span;
     uint32_t first;   /* of this run: confirming counts from here */
     uint32_t highest; /* made or to be made */
@@ -28,12 +29,22 @@ static int has_passed(
         [STATE_UNCHECKED] = 1,
         [STATE_SKIP] = 1 };
 
-    for (uint32_t i = 0; i < before->count; i++) {
-        if (before->list[i].unit == unit && before->list[i].cell == cell) {
-            return passed[before->list[i].state];
+    uint32_t low = 0;
+    uint32_t high = before->count;
+
+    /* Verdicts are in order of units and cells. */
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const struct verdict *const at = &before->list[middle];
+
+        if (at->unit < unit || (at->unit == unit && at->cell < cell)) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    return 0;
+    return low < before->count && before->list[low].unit == unit &&
+           before->list[low].cell == cell && passed[before->list[low].state];
 }
 
 /* A cell that was only put off is made up for in the attempt that it missed. */
@@ -56,7 +67,8 @@ static int32_t plan_attempts(const struct conductor *conductor,
 
     *out = (struct attempts){ .span = unit_cell_span(unit) };
     out->next = arena_alloc(arena, out->span, sizeof *out->next);
-    FAIL_IF(out->next == NULL, err, NVBW_E_SYSTEM,
+    out->series = arena_alloc(arena, out->span, sizeof *out->series);
+    FAIL_IF(out->next == NULL || out->series == NULL, err, NVBW_E_SYSTEM,
         "no memory for the %u cells of %s/%s", out->span, unit->plugin,
         unit->testcase);
     for (uint32_t cell = 0; cell < out->span; cell++) {
@@ -70,8 +82,12 @@ static int32_t plan_attempts(const struct conductor *conductor,
                 unit->shapes[place.shape].metric, place.row, place.col);
 
         out->next[cell] = next_attempt(record);
+        out->series[cell] = record == NULL ? 0 : record->series;
         if (record != NULL && record->attempt > out->highest) {
             out->highest = record->attempt;
+        }
+        if (out->next[cell] >= 0 && out->series[cell] > out->first) {
+            out->first = out->series[cell];
         }
     }
     if (before == NULL || unit->state != STATE_NONE) {
@@ -82,6 +98,7 @@ static int32_t plan_attempts(const struct conductor *conductor,
         if (out->next[cell] < 0 && unit_cell_at(unit, cell, &place) &&
             !has_passed(before, unit->id, cell)) {
             out->next[cell] = (int32_t)out->first;
+            out->series[cell] = out->first;
         }
     }
     return NVBW_OK;
@@ -120,6 +137,7 @@ static int32_t make_attempts(struct unit_run *run,
         for (uint32_t cell = 0; cell < attempts->span; cell++) {
             if (attempts->next[cell] == (int32_t)attempt) {
                 wanted_add(&run->wanted, cell);
+                run->conductor->ledger.series = attempts->series[cell];
             }
         }
         if (run->wanted.count > 0) {
@@ -138,6 +156,7 @@ static int32_t confirm(struct unit_run *run, const struct attempts *attempts,
     const uint32_t last = attempts->first + run->unit->confirm;
     struct cause cut;
 
+    run->conductor->ledger.series = attempts->first;
     for (uint32_t attempt = attempts->highest + 1; attempt <= last; attempt++) {
         uint32_t *cells = NULL;
         uint32_t count = 0;

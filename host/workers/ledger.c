@@ -33,9 +33,12 @@ int32_t ledger_add(struct ledger *ledger, uint32_t line_type,
 int32_t ledger_record(struct ledger *ledger, const struct unit *unit,
     const struct record *record, struct error *err)
 {
-    TRY(ledger_add(ledger, LINE_CELL, record, err));
+    struct record numbered = *record;
+
+    numbered.series = ledger->series;
+    TRY(ledger_add(ledger, LINE_CELL, &numbered, err));
     if (ledger->watch != NULL && ledger->watch->cell_settled != NULL) {
-        ledger->watch->cell_settled(ledger->watch->user, unit, record);
+        ledger->watch->cell_settled(ledger->watch->user, unit, &numbered);
     }
     return NVBW_OK;
 }

@@ -13,6 +13,7 @@ struct ledger {
     struct arena *arena;
     struct journal *journal;           /* or NULL */
     const struct conduct_watch *watch; /* or NULL */
+    uint32_t series;                   /* of the records to come */
     uint64_t journal_due_ns, watch_due_ns;
 };
 

@@ -31,6 +31,7 @@ const struct fields flow_record_fields = FIELDS(flow_record, flow_list);
 static const struct field record_list[] = {
     FIELD(record, U32, unit),
     FIELD(record, U32, attempt),
+    FIELD(record, U32, series),
     FIELD(record, TEXT, metric),
     FIELD(record, U32, row),
     FIELD(record, U32, col),

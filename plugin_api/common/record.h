@@ -31,6 +31,8 @@ struct flow_record {
 
 struct record {
     uint32_t unit, attempt; /* attempt from 0; confirm and rerun raise it */
+    uint32_t series; /* the attempt by which --rerun-failed began the cell anew,
+                        0: the first run; only the last series counts */
     const char *metric;
     uint32_t row, col;
     uint32_t state;      /* STATE_*: evidence only, so never pass or fail */

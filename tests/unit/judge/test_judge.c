@@ -90,6 +90,26 @@ static void a_healthy_run_passes(void **state)
     assert_state(verdict_of(SAMPLE_LATENCY, 0, 0), STATE_UNCHECKED, "no_limit");
 }
 
+/* What --rerun-failed measured stands alone. */
+static void a_later_series_replaces_the_earlier(void **state)
+{
+    const struct verdict *verdict = NULL;
+
+    (void)state;
+    sample_figure(&run, &arena, 0, 0, 0, 0, 20e9);
+    sample_figure(&run, &arena, 0, 0, 0, 1, 20e9);
+    sample_figure(&run, &arena, 0, 0, 0, 2, 20e9);
+    judge();
+    assert_int_equal(verdict_of(0, 0, 0)->state, STATE_FAIL);
+
+    sample_figure(&run, &arena, 0, 0, 0, 3, 55e9);
+    run.records[run.records_count - 1].series = 3;
+    judge();
+    verdict = verdict_of(0, 0, 0);
+    assert_int_equal(verdict->state, STATE_PASS);
+    assert_int_equal(verdict->attempts, 1);
+}
+
 static void every_planned_cell_has_one_verdict(void **state)
 {
     (void)state;
@@ -377,6 +397,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         TEST(a_healthy_run_passes),
+        TEST(a_later_series_replaces_the_earlier),
         TEST(every_planned_cell_has_one_verdict),
         TEST(a_slow_cell_fails),
         TEST(the_majority_of_attempts_decides),

@@ -341,6 +341,9 @@ static void test_rerun_failed(void **state)
     stage_run(&stage);
     assert_int_equal(stage_count(&stage, 0, 3, 1), 1);
     assert_int_equal(stage_count(&stage, 0, 2, 1), 0);
+    assert_int_equal(
+        stage.evidence.records[stage.evidence.records_count - 1].series, 1);
+    assert_int_equal(stage.evidence.records[0].series, 0);
     stage_close(&stage);
 }
 

@@ -14,10 +14,20 @@ struct host_traffic {
     uint32_t all_gpus;  /* 1: all other GPUs behind it, in the same ways */
 };
 
-/* By whom, and what memory of the host. */
+/* By whom, and what memory of the host. splits: one kernel goes both ways at
+ * once, and the measured way has half of its figure. */
 struct host_mover {
-    uint32_t initiator, memory;
+    uint32_t initiator, memory, splits;
 };
+
+/* The metrics of traffic alone, and with other flows behind it. */
+extern const struct nvbw_metric *const host_metrics_alone[];
+extern const struct nvbw_metric *const host_metrics_together[];
+extern const struct nvbw_needs host_needs;
+
+/* The whole of a testcase's run(): every GPU in turn. */
+int32_t host_traffic_run(struct nvbw_ctx *ctx,
+    const struct host_traffic *traffic, const struct host_mover *mover);
 
 /* At most so many flows with this many GPUs. */
 uint32_t host_traffic_most(const struct host_traffic *traffic, uint32_t gpus);

@@ -121,14 +121,16 @@ static struct nvbw_flow make_flow(
     flow.src_memory = src;
     flow.dst_memory = dst;
     flow.src_place = 0;
+    flow.repeats = 4; /* what the pilot would choose takes a CPU too long */
     return flow;
 }
 
-/* Sizes with and without whole vectors, tiles, blocks, halves, and offsets
+/* Sizes with and without whole vectors, tiles, blocks and halves, at offsets
  * that leave vectors, words or nothing aligned. */
-static const uint64_t odd_bytes[] = { 1, 7, 8, 15, 16, 17, 31, 32, 33, 4095,
-    65537, MIB - 16, MIB + 5 };
-static const uint64_t odd_offsets[] = { 0, 1, 4, 8 };
+static const struct odd_size {
+    uint64_t bytes, offset;
+} odd_sizes[] = { { 1, 0 }, { 15, 4 }, { 16, 0 }, { 33, 8 }, { 4095, 1 },
+    { MIB - 16, 0 }, { MIB + 5, 8 } };
 
 static const struct odd_row {
     uint32_t operation, src, dst;
@@ -149,7 +151,6 @@ static void measure_odd(
 
     flow.bytes = bytes;
     flow.offset = offset;
-    flow.repeats = 2;
     start(&scene);
     scene.request.params.fixed = 1;
     scene.request.params.samples = 1;
@@ -161,7 +162,7 @@ static void measure_odd(
             (unsigned)bytes, (unsigned)offset, record->message);
     }
     assert_int_equal(record->verified_bytes,
-        row->operation == NVBW_OP_READ ? 2 * bytes : bytes);
+        row->operation == NVBW_OP_READ ? 4 * bytes : bytes);
     arena_clear(&scene.arena);
 }
 
@@ -169,11 +170,9 @@ static void any_size_arrives_whole(void **state)
 {
     (void)state;
     for (size_t row = 0; row < sizeof odd_rows / sizeof *odd_rows; row++) {
-        for (size_t i = 0; i < sizeof odd_bytes / sizeof *odd_bytes; i++) {
-            for (size_t j = 0; j < sizeof odd_offsets / sizeof *odd_offsets;
-                 j++) {
-                measure_odd(&odd_rows[row], odd_bytes[i], odd_offsets[j]);
-            }
+        for (size_t i = 0; i < sizeof odd_sizes / sizeof *odd_sizes; i++) {
+            measure_odd(
+                &odd_rows[row], odd_sizes[i].bytes, odd_sizes[i].offset);
         }
     }
 }
@@ -212,6 +211,16 @@ static void every_operation_is_as_fast_as_its_path(void **state)
     }
 }
 
+static int is_flagged(const struct record *record, const char *flag)
+{
+    for (uint32_t i = 0; i < record->flags_count; i++) {
+        if (strcmp(record->flags[i], flag) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* Both ways at once without a limit of the two together. */
 static void a_split_has_half_each_way(void **state)
 {
@@ -229,7 +238,9 @@ static void a_split_has_half_each_way(void **state)
     expect_figure(&scene.result.records[0], 50e9, 1e-2);
     expect_figure(&scene.result.records[1], 50e9, 1e-2);
     expect_figure(&scene.result.records[2], 100e9, 1e-2);
-    assert_string_equal(scene.result.records[0].flags[0], "half");
+    assert_true(is_flagged(&scene.result.records[0], "half"));
+    assert_true(is_flagged(&scene.result.records[1], "half"));
+    assert_false(is_flagged(&scene.result.records[2], "half"));
     arena_clear(&scene.arena);
 }
 

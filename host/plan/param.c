@@ -37,10 +37,9 @@ const struct param_schema standard_params[] = {
     },
     {
         .name = "buffer_size",
-        .help = "bytes of one copy; 0 B means 512 MiB in fixed mode and by "
-                "CPUs, else what the path needs so that fixed costs do not "
-                "show: 128 MiB over PCIe, 512 MiB over a coherent link, 1 GiB "
-                "over NVLink and within a GPU, at most 1/24 of its memory",
+        .help = "bytes of one copy; 0 B leaves it to the path (128 MiB over "
+                "PCIe, 512 MiB over a coherent link, 1 GiB over NVLink and "
+                "within a GPU), or is 512 MiB in fixed mode and for CPUs",
         .type = NVBW_TYPE_SIZE,
         .default_text = "0 B",
         .min_text = "0 B",

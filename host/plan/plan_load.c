@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
 #include "plan_layer.h"
+#include "text_clean.h"
 
 #include <errno.h>
 #include <sha256.h>
@@ -161,6 +162,16 @@ int32_t plan_load(const struct plan_request *request, struct arena *arena,
     *out_plan = (struct plan){ 0 };
     SHA256_Init(&loader.sum);
     TRY(load_all(&loader, err));
+    if (out_plan->name != NULL) {
+        /* It stands at the head of what reaches a terminal. */
+        char *const name = arena_text(arena, out_plan->name);
+
+        if (name == NULL) {
+            return no_memory(err);
+        }
+        text_clean(name, 0);
+        out_plan->name = name;
+    }
     out_plan->sha256 = arena_text(arena, SHA256_End(&loader.sum, sum));
     return out_plan->sha256 == NULL ? no_memory(err) : NVBW_OK;
 }

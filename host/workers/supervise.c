@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "host_clock.h"
+#include "text_clean.h"
 #include "wire.h"
 
 enum {
@@ -194,6 +195,8 @@ static int32_t take_frame(
     FAIL_IF(object == NULL, err, NVBW_E_SYSTEM, "no memory for a frame");
     TRY(fields_decode(fields, frame->payload, frame->payload_bytes,
         &worker->frame_arena, object, err));
+    /* Only the help of plugins has lines. */
+    text_clean_object(fields, object, frame->type == FRAME_PLUGIN);
     FAIL_IF((frame->type == FRAME_HELLO) == (worker->said_hello != 0), err,
         NVBW_E_INVALID, "HELLO must be the first frame and no other");
     if (frame->type == FRAME_HELLO) {

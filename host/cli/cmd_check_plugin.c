@@ -151,7 +151,7 @@ static int32_t describe(
 
     TRY(discover_file(&request, file, prepared->arena, &candidate, err));
     return workers_describe(&prepared->setup, &one, prepared->arena,
-        &prepared->plugins, &prepared->plugins_count, err);
+        &prepared->plugins, &prepared->plugins_count, &prepared->problems, err);
 }
 
 static int run(const struct options *options, struct arena *arena)

@@ -175,6 +175,7 @@ static int32_t add_pinned(struct prepared *prepared,
         FAIL_IF(pinned.list == NULL, err, NVBW_E_SYSTEM, "out of memory");
         TRY(discover_file(request, file, prepared->arena,
             &pinned.list[pinned.count - 1], err));
+        pinned.list[pinned.count - 1].pinned = 1;
     }
     for (uint32_t i = 0; pinned.count > 0 && i < all->count; i++) {
         pinned.list = arena_append(
@@ -201,7 +202,7 @@ int32_t prepare_plugins(struct prepared *prepared, struct error *err)
         &request, prepared->arena, &candidates, &prepared->problems, err));
     TRY(add_pinned(prepared, &request, &candidates, err));
     return workers_describe(&prepared->setup, &candidates, prepared->arena,
-        &prepared->plugins, &prepared->plugins_count, err);
+        &prepared->plugins, &prepared->plugins_count, &prepared->problems, err);
 }
 
 static void print_problem(const struct problem *problem)

@@ -2,6 +2,7 @@
  * Copyright The nvbw-host authors */
 #include "plan.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -67,9 +68,28 @@ static void check_tests(const struct plan_checker *checker,
     }
 }
 
+/* A pinned file that describes another plugin than the suite names must not
+ * be replaced by one that happens to have the name. */
+static int is_file(const char *given, const char *real_path)
+{
+    char *const real = realpath(given, NULL);
+    const int is_same =
+        real != NULL && real_path != NULL && strcmp(real, real_path) == 0;
+
+    free(real);
+    return is_same;
+}
+
 static void check_pin(const struct plan_checker *checker,
     const struct plan_suite *suite, const struct plugin_schema *plugin)
 {
+    if (suite->file != NULL && !is_file(suite->file, plugin->file)) {
+        problem_add(checker->problems, suite->origin, 0,
+            "suite \"%s\": the file \"%s\" is not plugin \"%s\", which is "
+            "\"%s\"",
+            suite_name(suite), suite->file, suite->plugin,
+            plugin->file == NULL ? "" : plugin->file);
+    }
     if (suite->sha256 != NULL && plugin->sha256 != NULL &&
         strcasecmp(suite->sha256, plugin->sha256) != 0) {
         problem_add(checker->problems, suite->origin, 0,

@@ -28,6 +28,7 @@ struct candidate {
     const char *given; /* path as found */
     uint32_t source;
     uint32_t installed, trusted;
+    uint32_t pinned; /* 1: a suite names the file; the caller's to fill in */
     const char *sha256;
     uint32_t state;
     const char *reason, *message;

@@ -26,11 +26,14 @@ struct worker_setup {
 
 /* Asks a worker of its own for each candidate's schema (C12, decisions: each
  * plugin is described in a process of its own), several at once. A plugin that
- * crashes, hangs or breaks the contract gets state, reason and message; two
- * descriptors of one name keep the first, as discover_plugins orders. */
+ * crashes, hangs or breaks the contract gets state, reason and message. Of two
+ * descriptors of one name the first is kept, as discover_plugins orders; the
+ * other is a problem (C22): an error within one source, a warning across
+ * sources, and nothing where it is the same file or the first was pinned. */
 int32_t workers_describe(const struct worker_setup *setup,
     const struct candidates *candidates, struct arena *arena,
-    struct plugin_schema **out_plugins, uint32_t *out_count, struct error *err);
+    struct plugin_schema **out_plugins, uint32_t *out_count,
+    struct problems *problems, struct error *err);
 
 /* Asks a worker for the facts. A worker that hangs or dies is not an error:
  * the facts then hold what the host itself can read of the system and say in

@@ -116,20 +116,55 @@ static int32_t conclude_schema(
     return NVBW_OK;
 }
 
-/* Of two of one name the first stays: candidates are in order of precedence. */
-static uint32_t drop_doubles(struct plugin_schema *list, uint32_t count)
+/* Two that the user cannot mean both: of one folder, or both pinned. */
+static void report_double(const struct candidate *kept,
+    const struct candidate *other, const char *name, struct problems *problems)
+{
+    const struct origin nowhere = { NULL, 0 };
+
+    if (strcmp(kept->file, other->file) == 0 ||
+        (kept->pinned && !other->pinned)) {
+        return;
+    }
+    if (kept->pinned) {
+        problem_add(problems, nowhere, 0,
+            "plugin %s is pinned to two files, %s and %s; a run has one plugin "
+            "of a name",
+            name, kept->file, other->file);
+    } else if (kept->source == other->source) {
+        problem_add(problems, nowhere, 0,
+            "plugin %s is twice in one folder: %s and %s; remove one of them, "
+            "or name one with file = in its suite (rule C22)",
+            name, kept->file, other->file);
+    } else {
+        problem_add(problems, nowhere, 1,
+            "plugin %s is in two folders: %s is used, %s is not; name one "
+            "with file = in its suite (rule C22)",
+            name, kept->file, other->file);
+    }
+}
+
+/* Of two of one name the first stays: candidates are in order of precedence,
+ * and the list has their order when it is given. */
+static uint32_t drop_doubles(struct plugin_schema *list,
+    const struct candidates *candidates, uint32_t *from,
+    struct problems *problems)
 {
     uint32_t kept = 0;
 
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < candidates->count; i++) {
         uint32_t same = 0;
 
         while (same < kept && strcmp(list[same].name, list[i].name) != 0) {
             same++;
         }
-        if (same == kept) {
-            list[kept++] = list[i];
+        if (same < kept) {
+            report_double(&candidates->list[from[same]], &candidates->list[i],
+                list[i].name, problems);
+            continue;
         }
+        from[kept] = i;
+        list[kept++] = list[i];
     }
     return kept;
 }
@@ -197,14 +232,16 @@ static int32_t describe_all(const struct worker_setup *setup,
 
 int32_t workers_describe(const struct worker_setup *setup,
     const struct candidates *candidates, struct arena *arena,
-    struct plugin_schema **out_plugins, uint32_t *out_count, struct error *err)
+    struct plugin_schema **out_plugins, uint32_t *out_count,
+    struct problems *problems, struct error *err)
 {
     struct arena work;
     struct plugin_schema *const schemas =
         arena_alloc(arena, candidates->count, sizeof *schemas);
+    uint32_t *const from = arena_alloc(arena, candidates->count, sizeof *from);
 
-    FAIL_IF(schemas == NULL, err, NVBW_E_SYSTEM, "no memory for %u plugins",
-        candidates->count);
+    FAIL_IF(schemas == NULL || from == NULL, err, NVBW_E_SYSTEM,
+        "no memory for %u plugins", candidates->count);
     arena_init(&work, INTERVIEW_ARENA_BYTES);
 
     const int32_t status =
@@ -213,7 +250,7 @@ int32_t workers_describe(const struct worker_setup *setup,
     arena_clear(&work);
     TRY(status);
     *out_plugins = schemas;
-    *out_count = drop_doubles(schemas, candidates->count);
+    *out_count = drop_doubles(schemas, candidates, from, problems);
     return NVBW_OK;
 }
 

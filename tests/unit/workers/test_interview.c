@@ -64,6 +64,7 @@ static void test_describe(void **state)
         .count = SPOILED_COUNT + 2 };
     struct stage stage;
     struct plugin_schema *plugins = NULL;
+    struct problems problems = { 0 };
     uint32_t count = 0;
 
     (void)state;
@@ -80,17 +81,71 @@ static void test_describe(void **state)
         .state = STATE_SKIP,
         .reason = "missing_library",
         .message = "libx.so.1 is missing" };
-    list[SPOILED_COUNT + 1] =
-        (struct candidate){ .file = "/other/well.so", .stem = "well" };
+    list[SPOILED_COUNT + 1] = (struct candidate){
+        .file = "/other/well.so", .stem = "well", .source = 1
+    };
+    problems.arena = &stage.arena;
     assert_int_equal(workers_describe(&stage.setup, &candidates, &stage.arena,
-                         &plugins, &count, NULL),
+                         &plugins, &count, &problems, NULL),
         NVBW_OK);
+    assert_int_equal(problems.count, 1);
+    assert_int_equal(problems.errors, 0);
+    assert_non_null(strstr(problems.list[0].text, "/other/well.so"));
     assert_int_equal(count, SPOILED_COUNT + 1);
     for (uint32_t i = 0; i < SPOILED_COUNT; i++) {
         expect_schema(&plugins[i], &spoiled[i]);
     }
     assert_string_equal(plugins[SPOILED_COUNT].reason, "missing_library");
     stage_close(&stage);
+}
+
+/* Rule C22: two files, one name. */
+static void expect_double(const struct candidate *first,
+    const struct candidate *second, uint32_t problems_count, uint32_t errors)
+{
+    struct candidate list[] = { *first, *second };
+    const struct candidates candidates = { .list = list, .count = 2 };
+    struct stage stage;
+    struct plugin_schema *plugins = NULL;
+    struct problems problems = { 0 };
+    uint32_t count = 0;
+
+    stage_open(&stage);
+    problems.arena = &stage.arena;
+    assert_int_equal(workers_describe(&stage.setup, &candidates, &stage.arena,
+                         &plugins, &count, &problems, NULL),
+        NVBW_OK);
+    assert_int_equal(count, 1);
+    assert_string_equal(plugins[0].file, first->file);
+    assert_int_equal(problems.count, problems_count);
+    assert_int_equal(problems.errors, errors);
+    if (problems_count == 1) {
+        assert_non_null(strstr(problems.list[0].text, first->file));
+        assert_non_null(strstr(problems.list[0].text, second->file));
+    }
+    stage_close(&stage);
+}
+
+static void test_describe_doubles(void **state)
+{
+    const struct candidate one = { .file = "/fake/well.so", .stem = "well" };
+    const struct candidate beside = { .file = "/a/well.so", .stem = "well" };
+    const struct candidate beyond = {
+        .file = "/b/well.so", .stem = "well", .source = 1
+    };
+    const struct candidate pinned = {
+        .file = "/p/well.so", .stem = "well", .pinned = 1
+    };
+    const struct candidate again = {
+        .file = "/q/well.so", .stem = "well", .pinned = 1
+    };
+
+    (void)state;
+    expect_double(&one, &beside, 1, 1);
+    expect_double(&one, &beyond, 1, 0);
+    expect_double(&pinned, &one, 0, 0);
+    expect_double(&pinned, &pinned, 0, 0);
+    expect_double(&pinned, &again, 1, 1);
 }
 
 static void test_describe_nothing(void **state)
@@ -103,7 +158,7 @@ static void test_describe_nothing(void **state)
     (void)state;
     stage_open(&stage);
     assert_int_equal(workers_describe(&stage.setup, &candidates, &stage.arena,
-                         &plugins, &count, NULL),
+                         &plugins, &count, NULL, NULL),
         NVBW_OK);
     assert_int_equal(count, 0);
     stage_close(&stage);
@@ -199,6 +254,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_describe),
+        cmocka_unit_test(test_describe_doubles),
         cmocka_unit_test(test_describe_nothing),
         cmocka_unit_test(test_facts),
         cmocka_unit_test(test_facts_crash),

@@ -37,7 +37,8 @@ static int32_t find_driver(const struct judging *judging, struct verdicts *out)
     return trouble == NULL ? NVBW_OK : add(judging, out, &finding);
 }
 
-/* Only plugins that the plan asks for: each then has a placeholder unit. */
+/* Only what the plan asks for: a refused plugin then has a placeholder unit,
+ * and so has a refused testcase. */
 static int32_t find_refused_plugins(
     const struct judging *judging, struct verdicts *out)
 {
@@ -45,15 +46,19 @@ static int32_t find_refused_plugins(
         const struct unit *const unit = &judging->evidence->units[i];
 
         if (unit->state != STATE_ERROR || unit->reason == NULL ||
-            strcmp(unit->reason, "refused") != 0) {
+            (strcmp(unit->reason, "refused") != 0 &&
+                strcmp(unit->reason, "contract") != 0)) {
             continue;
         }
 
+        const int is_whole = strcmp(unit->testcase, "*") == 0;
         const struct finding finding = { .id = "plugin_refused",
             .gpu = -1,
             .peer = -1,
-            .what = arena_format(judging->arena, "plugin %s was refused: %s",
-                unit->plugin, or_text(unit->message, "no reason was given")),
+            .what = arena_format(judging->arena,
+                "plugin %s%s%s was refused: %s", unit->plugin,
+                is_whole ? "" : ", testcase ", is_whole ? "" : unit->testcase,
+                or_text(unit->message, "no reason was given")),
             .action = "run `nvbw-host check-plugin` on its file",
             .exit_code = EXIT_CONTRACT };
 

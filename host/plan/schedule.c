@@ -213,7 +213,7 @@ static int32_t set_needs(const struct builder *builder,
 
     if (testcase->problem != NULL) {
         unit->state = STATE_ERROR;
-        unit->reason = "refused";
+        unit->reason = "contract";
         unit->message = testcase->problem;
         return NVBW_OK;
     }
@@ -223,6 +223,33 @@ static int32_t set_needs(const struct builder *builder,
     unit->reason = answer.reason;
     unit->message = answer.message;
     return NVBW_OK;
+}
+
+/* A testcase whose cells cannot be made, because its parameters allow too
+ * many, spoils no other suite. */
+static int32_t set_shapes(const struct builder *builder,
+    const struct testcase_schema *testcase, struct unit *unit,
+    struct error *err)
+{
+    struct error why = { 0 };
+
+    if (testcase->problem != NULL) {
+        return set_placeholder(builder, unit, err);
+    }
+
+    const int32_t status =
+        shape_build(testcase, builder->facts, builder->arena, unit, &why);
+
+    if (status == NVBW_OK) {
+        return NVBW_OK;
+    }
+    FAIL_IF(status != NVBW_E_INVALID, err, status, "%s", why.text);
+    unit->state = STATE_ERROR;
+    unit->reason = "contract";
+    unit->message = arena_text(builder->arena, why.text);
+    unit->open_axes = 0;
+    return unit->message == NULL ? no_memory(err)
+                                 : set_placeholder(builder, unit, err);
 }
 
 static int32_t add_point(const struct builder *builder,
@@ -238,11 +265,7 @@ static int32_t add_point(const struct builder *builder,
     TRY(select_gpus(builder, &unit, err));
     TRY(select_nodes(builder, &unit, err));
     TRY(set_needs(builder, testcase, &unit, err));
-    if (testcase->problem != NULL) {
-        TRY(set_placeholder(builder, &unit, err));
-    } else {
-        TRY(shape_build(testcase, builder->facts, builder->arena, &unit, err));
-    }
+    TRY(set_shapes(builder, testcase, &unit, err));
     return append_unit(builder, &unit, err);
 }
 

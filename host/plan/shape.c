@@ -212,10 +212,17 @@ int32_t shape_build(const struct testcase_schema *testcase,
         return no_memory(err);
     }
     unit->shapes_count = testcase->metrics_count;
+
+    uint64_t span = 0;
+
     for (uint32_t i = 0; i < testcase->metrics_count; i++) {
         const struct metric_schema *const metric = &testcase->metrics[i];
 
         TRY(build_shape(&source, metric, &unit->shapes[i], err));
+        span += (uint64_t)unit->shapes[i].rows * unit->shapes[i].cols;
+        FAIL_IF(span > SHAPE_SPAN_LIMIT, err, NVBW_E_INVALID,
+            "testcase %s: its metrics have more than %d cells", testcase->name,
+            SHAPE_SPAN_LIMIT);
         if (unit->state == STATE_NONE &&
             (is_text(metric->rows) || is_text(metric->cols))) {
             unit->open_axes = 1;
@@ -288,9 +295,15 @@ static int32_t close_shape(const struct unit *unit, struct unit_shape *shape,
 int32_t shape_close(struct unit *unit, const struct labels_frame *labels,
     uint32_t labels_count, struct arena *arena, struct error *err)
 {
+    uint64_t span = 0;
+
     for (uint32_t i = 0; i < unit->shapes_count; i++) {
         TRY(close_shape(
             unit, &unit->shapes[i], labels, labels_count, arena, err));
+        span += (uint64_t)unit->shapes[i].rows * unit->shapes[i].cols;
+        FAIL_IF(span > SHAPE_SPAN_LIMIT, err, NVBW_E_INVALID,
+            "testcase %s: its metrics have more than %d cells", unit->testcase,
+            SHAPE_SPAN_LIMIT);
     }
     unit->open_axes = 0;
     return NVBW_OK;

@@ -11,7 +11,7 @@
 
 enum {
     SHAPE_AXIS_LIMIT = 1 << 20, /* entries of one axis */
-    SHAPE_SPAN_LIMIT = 1 << 20  /* cells of one metric */
+    SHAPE_SPAN_LIMIT = 1 << 20  /* cells of one unit */
 };
 
 /* Fills unit->shapes and open_axes. The unit's params, gpus, nodes and state

@@ -70,8 +70,11 @@ static int32_t set_message(struct search *search, struct candidate *candidate,
 static int32_t refuse(struct search *search, struct candidate *candidate,
     const struct error *why, struct error *err)
 {
-    return set_message(
-        search, candidate, STATE_ERROR, "refused", why->text, err);
+    const char *const rule =
+        strstr(why->text, "(rule ") == NULL ? " (rule C23)" : "";
+
+    return set_message(search, candidate, STATE_ERROR, "refused",
+        arena_format(search->arena, "%s%s", why->text, rule), err);
 }
 
 static char *stem_of(struct arena *arena, const char *file)

@@ -375,7 +375,7 @@ static int32_t mark_plugin(struct plugin_schema *plugin,
     const struct error *why, struct arena *arena, struct error *err)
 {
     plugin->state = STATE_ERROR;
-    plugin->reason = "contract";
+    plugin->reason = "refused";
     plugin->message = arena_format(arena, "plugin %s: %s",
         plugin->file == NULL ? shown(plugin->name) : plugin->file, why->text);
     FAIL_IF(plugin->message == NULL, err, NVBW_E_SYSTEM,

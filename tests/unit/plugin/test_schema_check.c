@@ -221,7 +221,7 @@ static void expect_refused(struct sample *s, const char *words)
     assert_int_equal(
         schema_check(&s->plugin, standard_params, &arena, &err), NVBW_OK);
     assert_int_equal(s->plugin.state, STATE_ERROR);
-    assert_string_equal(s->plugin.reason, "contract");
+    assert_string_equal(s->plugin.reason, "refused");
     if (strstr(s->plugin.message, words) == NULL) {
         fail_msg("\"%s\" lacks \"%s\"", s->plugin.message, words);
     }

@@ -30,7 +30,7 @@ static const struct spoiled {
     { "/fake/silent.so", "silent", STATE_ERROR, "protocol",
         "plugin silent.so: describe worker ended well but described "
         "nothing" },
-    { "/fake/bare.so", "bare", STATE_ERROR, "contract",
+    { "/fake/bare.so", "bare", STATE_ERROR, "refused",
         "plugin /fake/bare.so: it has no testcases (rule C2)" },
     { "/fake/refused.so", "refused", STATE_ERROR, "refused",
         "plugin refused.so: it exports no nvbw_plugin_v1" },

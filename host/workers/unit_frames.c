@@ -10,7 +10,8 @@
 
 enum {
     CELL_BYTES = 4 << 20, /* of one record: half a million samples */
-    LOG_BYTES = 1 << 20   /* of log frames, per unit */
+    LOG_BYTES = 1 << 20,  /* of log frames, per unit */
+    LOG_LINE_BYTES = 64   /* what a line without text counts for */
 };
 
 /* The states that a worker may give; the others are the host's to give. */
@@ -83,7 +84,12 @@ static int32_t take_begin(
     if (begin->gpus_count > 0) {
         run->conductor->runner.has_driver = 1;
     }
-    unit_frames_allow(run);
+    /* Once per settled cell (C18): or a worker could begin for ever. */
+    if (!run->has_begun || run->settled != run->begun_at) {
+        run->has_begun = 1;
+        run->begun_at = run->settled;
+        unit_frames_allow(run);
+    }
     if (watch != NULL && watch->cells_begin != NULL) {
         watch->cells_begin(watch->user, run->unit, begin);
     }
@@ -142,7 +148,8 @@ static int32_t take_cell(struct unit_run *run, const struct record *given,
 static int32_t take_log(
     struct unit_run *run, const struct log_frame *log, struct error *err)
 {
-    const size_t length = log->text != NULL ? strlen(log->text) : 0;
+    const size_t length =
+        LOG_LINE_BYTES + (log->text != NULL ? strlen(log->text) : 0);
 
     run->log_dropped += log->dropped;
     if (length > LOG_BYTES - run->log_bytes) {

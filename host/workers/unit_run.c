@@ -3,6 +3,7 @@
 #include "unit_run.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "health.h"
@@ -10,7 +11,11 @@
 #include "state.h"
 #include "unit_frames.h"
 
-enum { BARREN_LIMIT = 3 };
+enum {
+    BARREN_LIMIT = 3,
+    SETTLED_SAMPLES = 2 << 20, /* of all settled cells in one task */
+    SETTLED_MOST = 1001        /* of one of them */
+};
 /* A stopped run has one second for everything: it must be over before whoever
  * sent the signal gets impatient. */
 static const uint64_t STOP_GRACE_NS = 400000000u;
@@ -92,13 +97,54 @@ static int32_t block_tainted(struct unit_run *run, struct error *err)
 
 /* ---- the task ---- */
 
-/* Medians of cells that are settled already, for figure(). */
+static int compare_numbers(const void *one, const void *other)
+{
+    const double a = *(const double *)one;
+    const double b = *(const double *)other;
+
+    return (a > b) - (a < b);
+}
+
+/* Samples of all cells go into one frame: where there are too many, order
+ * statistics stand for them, whose quantiles are near enough. */
+static int32_t thin_samples(const struct record *record, uint32_t limit,
+    struct arena *arena, struct settled_cell *out, struct error *err)
+{
+    out->samples = record->samples;
+    out->samples_count = record->samples_count;
+    if (record->samples_count <= limit) {
+        return NVBW_OK;
+    }
+
+    const uint32_t count = record->samples_count;
+    double *const sorted = malloc(count * sizeof *sorted);
+
+    out->samples = arena_alloc(arena, limit, sizeof *out->samples);
+    if (sorted == NULL || out->samples == NULL) {
+        free(sorted);
+        return error_set(
+            err, NVBW_E_SYSTEM, "no memory for samples of settled cells");
+    }
+    memcpy(sorted, record->samples, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare_numbers);
+    for (uint32_t i = 0; i < limit; i++) {
+        out->samples[i] = sorted[(uint64_t)i * (count - 1) / (limit - 1)];
+    }
+    out->samples_count = limit;
+    free(sorted);
+    return NVBW_OK;
+}
+
+/* Samples of cells that are settled already, for figure(). */
 static int32_t list_settled(
     struct unit_run *run, struct task_frame *task, struct error *err)
 {
     const struct evidence *const evidence = run->conductor->request->evidence;
     struct settled_cell *const list = arena_alloc(
         run->arena, run->wanted.span - run->wanted.count, sizeof *list);
+    const uint32_t limit = SETTLED_SAMPLES / run->wanted.span < SETTLED_MOST
+                               ? SETTLED_SAMPLES / run->wanted.span
+                               : SETTLED_MOST;
     struct cell_place place;
 
     FAIL_IF(list == NULL, err, NVBW_E_SYSTEM, "no memory for settled cells");
@@ -114,9 +160,9 @@ static int32_t list_settled(
                 run->unit->shapes[place.shape].metric, place.row, place.col);
 
         if (record != NULL && record->state == STATE_MEASURED) {
-            list[task->settled_count++] = (struct settled_cell){ .cell = cell,
-                .samples = record->samples,
-                .samples_count = record->samples_count };
+            list[task->settled_count].cell = cell;
+            TRY(thin_samples(
+                record, limit, run->arena, &list[task->settled_count++], err));
         }
     }
     return NVBW_OK;
@@ -160,6 +206,8 @@ static int32_t send_task(struct unit_run *run, struct error *err)
     TRY(list_settled(run, &task, err));
     run->done = 0;
     run->begun = 0;
+    run->has_begun = 0;
+    run->begun_at = 0;
     run->settled = 0;
     run->gpus_count = 0;
     memset(run->in_flight.has, 0, run->in_flight.span);

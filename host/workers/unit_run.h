@@ -34,6 +34,7 @@ struct unit_run {
     struct wanted in_flight;
     uint32_t *gpus; /* in flight: positions in facts->gpus */
     uint32_t gpus_count;
+    uint32_t has_begun, begun_at; /* BEGIN restarted the clock at this count */
     uint32_t begun;   /* 1: the worker said something of this task */
     uint32_t settled; /* cells by this worker */
     uint32_t barren;  /* ends in a row without a settled cell */

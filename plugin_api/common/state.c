@@ -120,7 +120,6 @@ const struct reason reason_table[] = {
         "the testcase ended without a word on this cell" },
     { "driver", STATE_ERROR, REASON_OTHER, "the CUDA driver failed" },
     { "system", STATE_ERROR, REASON_OTHER, "the operating system failed" },
-    { "plugin", STATE_ERROR, REASON_OTHER, "the plugin reported an error" },
     { "gate_timeout", STATE_ERROR, REASON_OTHER,
         "work did not reach the GPU in time, twice in a row" },
     { "poisoned", STATE_ERROR, REASON_OTHER,

@@ -40,6 +40,8 @@ static const struct field task_list[] = {
     FIELD_STRUCTS(task_frame, settled, &settled_fields),
     FIELD(task_frame, U64, budget_ns),
     FIELD_LIST(task_frame, U32S, gpus),
+    FIELD(task_frame, U32, fail_call),
+    FIELD(task_frame, U32, name_call),
     FIELD_END,
 };
 const struct fields task_fields = FIELDS(task_frame, task_list);
@@ -81,6 +83,8 @@ static const struct field done_list[] = {
     FIELD(done_frame, TEXT, reason),
     FIELD(done_frame, TEXT, message),
     FIELD(done_frame, U32, state),
+    FIELD(done_frame, U32, calls),
+    FIELD(done_frame, TEXT, failed_call),
     FIELD_END,
 };
 const struct fields done_fields = FIELDS(done_frame, done_list);

@@ -90,6 +90,8 @@ struct task_frame {
     uint64_t budget_ns; /* left for the whole run, UINT64_MAX: unbounded */
     uint32_t *gpus;     /* health: positions in facts->gpus */
     uint32_t gpus_count;
+    uint32_t fail_call; /* record: this call of the host fails; 0: none */
+    uint32_t name_call; /* record: this one is only named in DONE; 0: none */
 };
 
 struct quit_frame {
@@ -127,6 +129,8 @@ struct done_frame {
     const char *reason;  /* code from reason_table for what is left, or NULL */
     const char *message; /* one sentence, or NULL */
     uint32_t state;      /* STATE_* of all cells left; NONE: `unsettled` */
+    uint32_t calls;      /* record: calls of the host that can fail, in order */
+    const char *failed_call; /* the one of fail_call or name_call */
 };
 
 /* The worker ends by itself: "finished", "poisoned" (sticky CUDA error),

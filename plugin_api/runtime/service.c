@@ -23,6 +23,14 @@ int32_t service_broken(struct service *service, const char *format, ...)
     return NVBW_E_INVALID;
 }
 
+int32_t service_check_idle(struct service *service, const char *function)
+{
+    return service->run != NULL && service->run->measuring
+               ? service_broken(service,
+                     "C13: %s() was called from enqueue or verify", function)
+               : NVBW_OK;
+}
+
 int service_is_over(const struct service *service)
 {
     const struct task_run *const run = service->run;

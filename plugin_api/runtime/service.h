@@ -43,9 +43,12 @@ struct task_run {
     struct param_values *params;
     uint32_t params_count;
     const struct nvbw_place **gpus, **nodes;
-    struct error broken;  /* status < 0: the contract was broken */
-    struct error trouble; /* the last error that measure() returned */
+    struct error broken;     /* status < 0: the contract was broken */
+    struct error trouble;    /* the last error that measure() returned */
+    _Atomic uint32_t calls;  /* of the host, while recording */
+    const char *failed_call; /* the one that the task made fail, or NULL */
     uint32_t poisoned;
+    uint32_t measuring; /* enqueue and verify may only ask, not settle */
     uint32_t host_gone; /* a frame could not be written */
 };
 
@@ -69,6 +72,9 @@ static inline struct service *service_of(struct nvbw_ctx *ctx)
 }
 
 extern const struct nvbw_host service_host;
+/* The table of recorded runs: counts the calls that can fail, and fails the
+ * one that the task names. (service_torture.c) */
+extern const struct nvbw_host service_torture;
 
 /* Prepares a task: bitmaps, places, values of parameters. NVBW_E_INVALID with
  * a message where the task makes no sense for this plugin. (service_begin.c) */
@@ -90,6 +96,10 @@ int32_t service_broken(struct service *service, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* 1 when nothing may settle any more. */
 int service_is_over(const struct service *service);
+
+/* Breaks the contract if a plugin calls the function within measure(): no
+ * frame is written inside a timed region. */
+int32_t service_check_idle(struct service *service, const char *function);
 
 /* One frame to the host; a failure is remembered as host_gone. */
 void service_send(struct service *service, uint32_t type, const void *object);
@@ -133,5 +143,8 @@ struct status_meaning {
     const char *reason;
 };
 struct status_meaning service_meaning(int32_t status);
+/* 1 for an error that a plugin may return now: NVBW_E_CANCELLED only after
+ * the host asked it to end, NVBW_E_SKIPPED never. */
+int service_is_error(const struct service *service, int32_t status);
 
 #endif

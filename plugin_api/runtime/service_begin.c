@@ -207,6 +207,7 @@ int32_t service_begin(
     TRY(make_places(run, 1, &run->gpus, err));
     TRY(make_places(run, 0, &run->nodes, err));
     service->run = run;
+    service->ctx.host = run->recording ? &service_torture : &service_host;
     service->ctx.testcase = service->plugin.testcases[at].given;
     log_buffer_reset(service->log);
     service_restart_clock(service);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "abi.h"
+#include "text_clean.h"
 
 enum { LABEL_LIMIT_BYTES = 256 };
 
@@ -38,17 +39,21 @@ static struct axis axis_of(struct unit_shape *shape, uint32_t axis)
         &shape->col_labels_count };
 }
 
+/* Clean, as the host will have them, so that they compare equal later. */
 static const char **copy_names(
     struct arena *arena, const char *const *names, uint32_t count)
 {
     const char **const copies = arena_alloc(arena, count, sizeof *copies);
 
     for (uint32_t i = 0; copies != NULL && i < count; i++) {
-        copies[i] =
+        char *const copy =
             arena_text_n(arena, names[i], strnlen(names[i], LABEL_LIMIT_BYTES));
-        if (copies[i] == NULL) {
+
+        if (copy == NULL) {
             return NULL;
         }
+        text_clean(copy, 0);
+        copies[i] = copy;
     }
     return copies;
 }
@@ -67,6 +72,12 @@ static int is_same(
     return 1;
 }
 
+/* Until labels() names it an axis has one entry, "-". */
+static int is_named(const struct axis *axis)
+{
+    return *axis->labels_count != 1 || strcmp((*axis->labels)[0], "-") != 0;
+}
+
 static int32_t name_axis(struct service *service, const struct axis *axis,
     const struct labels_frame *frame)
 {
@@ -77,6 +88,11 @@ static int32_t name_axis(struct service *service, const struct axis *axis,
                          "C11: the labels of metric %s differ from those of "
                          "the recorded run",
                          frame->metric);
+    }
+    if (is_named(axis) && !is_same(axis, frame->names, frame->names_count)) {
+        return service_broken(service,
+            "C11: labels() named an axis of metric %s twice, differently",
+            frame->metric);
     }
     *axis->count = frame->names_count;
     *axis->labels = frame->names;
@@ -95,6 +111,8 @@ int32_t service_labels(struct nvbw_ctx *ctx, const char *metric, uint32_t axis,
     if (service->run == NULL) {
         return NVBW_E_INVALID;
     }
+
+    TRY(service_check_idle(service, "labels"));
 
     struct unit_shape *const shape = find_shape(&service->run->unit, metric);
 

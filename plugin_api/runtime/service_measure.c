@@ -184,14 +184,18 @@ static int32_t carry_out(
     struct measure_result result = { 0 };
     int32_t status = NVBW_OK;
 
+    run->measuring = 1;
     if (run->recording) {
         status = engine_record_only(
             run->facts, &request, &taken->arena, &result, err);
     } else {
-        TRY(send_begin(service, taken, err));
-        status =
-            engine_measure(run->engine, &request, &taken->arena, &result, err);
+        status = send_begin(service, taken, err);
+        if (status == NVBW_OK) {
+            status = engine_measure(
+                run->engine, &request, &taken->arena, &result, err);
+        }
     }
+    run->measuring = 0;
     settle_records(service, &result);
     run->poisoned = result.poisoned;
     return status;
@@ -207,6 +211,7 @@ int32_t service_measure(
     if (service_is_over(service)) {
         return NVBW_E_INVALID;
     }
+    TRY(service_check_idle(service, "measure"));
     if (cancel_requested()) {
         return NVBW_E_CANCELLED;
     }

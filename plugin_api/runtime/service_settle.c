@@ -8,13 +8,15 @@
 #include <string.h>
 
 #include "abi.h"
+#include "cancel.h"
 #include "clock.h"
 #include "driver_codes.h"
 #include "gpu.h"
 #include "state.h"
 #include "stats.h"
 
-enum { SAMPLES_LIMIT = 4 << 20 };
+/* A record travels as one frame, of which the host takes 4 MiB. */
+enum { SAMPLES_LIMIT = 1 << 16, MESSAGE_LIMIT_BYTES = 1024 };
 
 struct status_meaning service_meaning(int32_t status)
 {
@@ -35,7 +37,16 @@ struct status_meaning service_meaning(int32_t status)
             return table[i].meaning;
         }
     }
-    return (struct status_meaning){ STATE_ERROR, "plugin" };
+    return (struct status_meaning){ STATE_ERROR, "contract" };
+}
+
+int service_is_error(const struct service *service, int32_t status)
+{
+    if (status == NVBW_E_CANCELLED) {
+        return cancel_requested() ||
+               (service->run != NULL && service->run->failed_call != NULL);
+    }
+    return status < NVBW_E_SKIPPED && status >= NVBW_E_DEVICE;
 }
 
 int32_t service_cell(struct service *service, const struct nvbw_cell *cell,
@@ -201,6 +212,7 @@ int32_t service_put(struct nvbw_ctx *ctx, const struct nvbw_cell *cell,
     if (number < 0) {
         return NVBW_E_INVALID;
     }
+    TRY(service_check_idle(service, "put"));
     TRY(check_samples(service, samples, count));
     init_word(service, (uint32_t)number, &measured, &record);
     if (service->run->recording) {
@@ -219,6 +231,14 @@ int32_t service_put(struct nvbw_ctx *ctx, const struct nvbw_cell *cell,
     record.clock = "plugin";
     service_settle(service, (uint32_t)number, &record);
     return NVBW_OK;
+}
+
+/* The plugin's words, cut to what a report can show. */
+static const char *own_words(struct service *service, const char *text)
+{
+    return text == NULL ? NULL
+                        : arena_text_n(service->run->arena, text,
+                              strnlen(text, MESSAGE_LIMIT_BYTES));
 }
 
 /* What skip() or fail() says before there is a task. */
@@ -247,9 +267,9 @@ int32_t service_skip(struct nvbw_ctx *ctx, const struct nvbw_cell *cell,
         keep_init_text(service, text);
         return NVBW_E_SKIPPED;
     }
-    if (text == NULL) {
-        text = reason_find(STATE_SKIP, code)->text;
-    }
+    TRY(service_check_idle(service, "skip"));
+    text = text == NULL ? reason_find(STATE_SKIP, code)->text
+                        : own_words(service, text);
     if (cell == NULL) {
         say_rest(service, &meaning, text, 0);
         return NVBW_E_SKIPPED;
@@ -270,7 +290,8 @@ static const char *message_of(
 {
     const char *const remedy =
         status == NVBW_E_CUDA ? driver_code_text(code) : NULL;
-    const char *message = text == NULL ? "the plugin gave no reason" : text;
+    const char *message =
+        text == NULL ? "the plugin gave no reason" : own_words(service, text);
 
     if (remedy != NULL) {
         message = arena_format(service->run->arena, "%s: %s", message, remedy);
@@ -290,6 +311,15 @@ int32_t service_fail(struct nvbw_ctx *ctx, const struct nvbw_cell *cell,
         service->init_code = code;
         keep_init_text(service, text);
         return failed;
+    }
+
+    TRY(service_check_idle(service, "fail"));
+    if (!service_is_error(service, status)) {
+        return service_broken(service,
+            status == NVBW_E_CANCELLED
+                ? "C18: fail() with status %d, but the host asked for no end"
+                : "C7: fail() with status %d, which is no error",
+            status);
     }
 
     const char *const message = message_of(service, status, code, text);

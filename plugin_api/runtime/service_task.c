@@ -6,9 +6,6 @@
 #include "cancel.h"
 #include "state.h"
 
-/* Below this there is no status of the contract. */
-enum { STATUS_BELOW_ALL = NVBW_E_DEVICE - 1 };
-
 static const char *words_of(const struct task_run *run, int32_t status)
 {
     if (run->trouble.status == status && run->trouble.text[0] != '\0') {
@@ -33,14 +30,16 @@ static void word_rest(
 {
     struct task_run *const run = service->run;
     const struct status_meaning meaning = service_meaning(status);
-    const int is_known = status > STATUS_BELOW_ALL;
+    const int is_known = service_is_error(service, status);
 
-    out->state = meaning.state;
+    out->state = is_known ? meaning.state : STATE_ERROR;
     out->reason = is_known ? meaning.reason : "contract";
     out->code = run->trouble.code;
     out->message = words_of(run, status);
     if (out->message == NULL && status == NVBW_E_CANCELLED) {
-        out->message = "the host asked to stop";
+        out->message = is_known ? "the host asked to stop"
+                                : "C18: the testcase returned "
+                                  "NVBW_E_CANCELLED unasked";
     } else if (out->message == NULL && !is_known) {
         out->message = arena_format(run->arena,
             "C7: testcase %s returned %d, which is no status",
@@ -59,7 +58,9 @@ void service_carry_out(struct service *service,
     const int32_t status = call(service, testcase);
 
     service_flush_log(service);
-    *out = (struct done_frame){ .status = status };
+    *out = (struct done_frame){ .status = status,
+        .calls = atomic_load(&run->calls),
+        .failed_call = run->failed_call };
     if (run->broken.status < 0) {
         out->status = NVBW_E_INVALID;
         out->state = STATE_ERROR;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "check_torture.h"
 #include "judge.h"
 #include "prepare.h"
 #include "rehearsal_facts.h"
@@ -76,6 +77,21 @@ static void check_cells(struct check *check, const struct unit *unit,
     }
 }
 
+/* C27, on a unit whose axes are as they were when it was recorded. */
+static int32_t check_failures(
+    struct check *check, const struct unit *unit, uint32_t calls)
+{
+    struct prepared *const prepared = check->prepared;
+    const char *text = NULL;
+
+    TRY(check_torture(&prepared->setup, &prepared->facts, unit, calls,
+        prepared->arena, &text, check->err));
+    if (text != NULL) {
+        fault(check, "C27", unit->testcase, text);
+    }
+    return NVBW_OK;
+}
+
 static int32_t check_unit(struct check *check, struct unit *unit)
 {
     struct prepared *const prepared = check->prepared;
@@ -98,6 +114,7 @@ static int32_t check_unit(struct check *check, struct unit *unit)
                                       : recording.message);
         return NVBW_OK;
     }
+    TRY(check_failures(check, unit, recording.calls));
     if (unit->open_axes) {
         TRY(schedule_close_axes(&prepared->schedule, unit->id, recording.labels,
             recording.labels_count, prepared->arena, check->err));

@@ -42,6 +42,9 @@ static int32_t take_done(
     FAIL_IF(question->done, err, NVBW_E_INVALID, "DONE came twice");
     question->done = 1;
     question->status = done->status;
+    question->calls = done->calls;
+    snprintf(question->failed_call, sizeof question->failed_call, "%s",
+        done->failed_call != NULL ? done->failed_call : "");
     question->cause.state = done->state;
     if (done->state == STATE_NONE && done->status < 0) {
         question->cause.state = STATE_ERROR;

@@ -24,6 +24,8 @@ struct question {
     uint32_t done;      /* 1: DONE came; status and cause are its */
     int32_t status;     /* of DONE, else negative */
     struct cause cause; /* state NONE: all is well */
+    uint32_t calls;     /* of DONE */
+    char failed_call[32];
     struct worker worker;
 };
 

@@ -50,10 +50,23 @@ struct recording {
     uint32_t records_count;
     int32_t status;
     const char *message;
+    uint32_t calls; /* of the host that can fail, for torture */
 };
 int32_t workers_record(const struct worker_setup *setup,
     const struct facts *facts, const struct unit *unit, struct arena *arena,
     struct recording *out, struct error *err);
+
+/* A recorded run in which one call of the host fails. */
+struct torture {
+    uint32_t call;   /* which, from 1 */
+    char name[32];   /* the function, "" if it is not known */
+    char fault[512]; /* what the plugin did then, "": it ended cleanly */
+};
+/* Fills the rest of each: every call has a worker of its own, several at
+ * once. */
+int32_t workers_torture(const struct worker_setup *setup,
+    const struct facts *facts, const struct unit *unit,
+    struct torture *tortures, uint32_t count, struct error *err);
 
 /* What a watcher of the run is told; any member may be NULL. Called from the
  * conductor's loop; must not block. */

@@ -376,6 +376,7 @@ int32_t interview_record(const struct worker_setup *setup, struct crew *crew,
     *out = (struct recording){ .labels = NULL };
     TRY(ask_all(setup, crew, &question, 1, 1, err));
     out->status = question.status;
+    out->calls = question.calls;
     *out_cause = question.cause;
     if (question.cause.state != STATE_NONE) {
         out->message = arena_text(arena, question.cause.text);

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright The nvbw-host authors
+"""check-plugin on the bundled plugins, which keep the contract, and on bad
+ones: exit 5 with the number of the rule. Each call of the host is made to
+fail in turn (C27)."""
+from harness import *
+
+BAD = BUILD / "tests" / "contract" / "plugins"
+RULES = {
+    "ignore_failure": "C27",  # crashes when a call fails
+    "no_run": "C8",
+    "odd_choices": "C10",
+    "no_metrics": "C11",
+    "shadow_standard": "C10",
+    "labels_twice": "C11",
+    "flow_place": "C13",
+    "unsettled": "C11",
+    "name_long": "C2",
+    "truncated": "C23",
+    "undefined_host": "C1",
+}
+
+with Folder() as f:
+    for plugin in sorted(PLUGINS.glob("*.so")):
+        code, out, err = f.host("check-plugin", plugin, timeout=280)
+        equal(code, 0, f"{plugin.stem}: exit code ({out}{err})")
+        contains(out, "keep the contract", plugin.stem)
+    for name, rule in RULES.items():
+        code, out, err = f.host("check-plugin", BAD / name / f"{name}.so",
+                                "--trust-plugins")
+        equal(code, 5, f"{name}: exit code ({out}{err})")
+        contains(out, rule, f"{name}: rule")
+    code, out, err = f.host("check-plugin",
+                            BAD / "ignore_failure" / "ignore_failure.so",
+                            "--trust-plugins")
+    contains(out, "call 1 of the host, places()", "the call and its number")
+    contains(out, "signal 11", "what happened")
+
+finish()

@@ -12,24 +12,38 @@ cd "$(dirname "$0")/../.."
 bad=0
 complain() { printf '%s\n' "$*"; bad=1; }
 
+# Every line of standard input is a complaint.
+complain_of_lines() {
+  local lines
+  lines=$(cat)
+  [ -z "$lines" ] || complain "$lines"
+}
+
+# search PATTERN GREP-OPTIONS...: files on standard input, hits as file:line:text
+search() { xargs grep -nE "$@" || true; }
+
 sources() { git ls-files -- "$@" 2>/dev/null || find "$@" -type f; }
 c_files() { sources host plugin_api plugins kernels tests | grep -E '\.[ch]$' | grep -v -E '^tests/abi/frozen/' || true; }
 product_files() { c_files | grep -v '^tests/'; }
 
-# The folder that a header lives in, by its unique name.
-folder_of() { product_files | grep -E "/$1\$" | head -n 1 | xargs -r dirname; }
-
-# may_not FOLDER-PATTERN FORBIDDEN-PATTERN
+# may_not FOLDER-PATTERN FORBIDDEN-PATTERN: file names are unique, so a header's
+# name tells its folder.
 may_not() {
-  local file header where
-  for file in $(product_files | grep -E "^($1)/"); do
-    for header in $(sed -n 's/^#include "\([^"]*\)".*/\1/p' "$file"); do
-      where=$(folder_of "${header##*/}")
-      if [[ $where =~ ^($2) ]]; then
-        complain "$file includes $header of $where"
-      fi
-    done
-  done
+  complain_of_lines < <(product_files | awk -v users="^($1)/" -v forbidden="^($2)(/|$)" '
+    { path = $0; name = path; sub(/.*\//, "", name); folder = path
+      sub(/\/[^\/]*$/, "", folder); where[name] = folder; files[NR] = path }
+    END {
+      for (i = 1; i <= NR; i++) {
+        if (files[i] !~ users) continue
+        while ((getline line < files[i]) > 0) {
+          if (line !~ /^#include "/) continue
+          split(line, parts, "\""); header = parts[2]; sub(/.*\//, "", header)
+          if (header in where && where[header] ~ forbidden)
+            print files[i] " includes " header " of " where[header]
+        }
+        close(files[i])
+      }
+    }')
 }
 
 rule_includes() {
@@ -46,28 +60,26 @@ rule_includes() {
 
 rule_length() {
   local file
-  for file in $(product_files); do
+  complain_of_lines < <(for file in $(product_files); do
     awk -v f="$file" '
       /^[a-z].*[^;]$|^\{/ && !/^(static )?(const )?(struct|enum) [a-z_]+ \{/ { if (/\)$|^\{/) start = FNR }
       /^}/ { if (start && FNR - start > 80 && !/^};/) printf "%s:%d: function of %d lines\n", f, start, FNR - start; start = 0 }
       END { if (FNR > 600) printf "%s: %d lines\n", f, FNR }' "$file"
-  done | { grep . && bad=1; [ "$bad" = 0 ]; } || bad=1
+  done)
 }
 
 rule_banned() {
   local calls='strcpy|strcat|sprintf|vsprintf|gets|atoi|atol|atof|strtok|system|popen|alloca|getenv'
-  product_files | xargs grep -nE "(^|[^a-zA-Z0-9_])($calls)\(" |
-    grep -vE '^\S+:[0-9]+: *\*|/\*' | { grep . && exit 1; exit 0; } || bad=1
-  product_files | grep '^plugin_api/runtime/' |
-    xargs grep -nE '(^|[^a-z_])malloc\(' | { grep . && exit 1; exit 0; } || bad=1
-  product_files | xargs grep -nE '__attribute__\(\(constructor' &&
-    complain "constructors are not used here"
-  true
+  complain_of_lines < <(product_files | search "(^|[^a-zA-Z0-9_])($calls)\(" |
+    grep -vE '^[^:]+:[0-9]+: *\*|/\*' || true)
+  complain_of_lines < <(product_files | grep '^plugin_api/runtime/' |
+    search '(^|[^a-z_])malloc\(')
+  complain_of_lines < <(product_files | search '__attribute__\(\(constructor')
 }
 
 rule_words() {
-  c_files | xargs grep -nE 'TODO|FIXME|\bXXX\b|not implemented|for now|placeholder for' |
-    { grep . && exit 1; exit 0; } || bad=1
+  complain_of_lines < <(c_files |
+    search 'TODO|FIXME|\bXXX\b|not implemented|for now|placeholder for')
 }
 
 rule_guards() {
@@ -80,15 +92,14 @@ rule_guards() {
     esac
     ! grep -q '#pragma once' "$file" || complain "$file: #pragma once"
   done
-  product_files | sed 's,.*/,,' | sort | uniq -d | while read -r name; do
-    echo "$name: two files have this name"
-  done | { grep . && exit 1; exit 0; } || bad=1
+  complain_of_lines < <(product_files | sed 's,.*/,,' | sort | uniq -d |
+    sed 's/$/: two files have this name/')
 }
 
 rule_format() {
   command -v clang-format >/dev/null || { echo "clang-format is not installed"; exit 77; }
-  c_files | xargs clang-format --dry-run --Werror 2>&1 | head -40 |
-    { grep . && exit 1; exit 0; } || bad=1
+  complain_of_lines < <(c_files | xargs clang-format --dry-run --Werror 2>&1 |
+    head -40)
 }
 
 "rule_$1"

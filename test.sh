@@ -41,7 +41,7 @@ if command -v apt-get >/dev/null; then
   # shellcheck disable=SC2034
   none=()
   install_packages full_apt none ||
-    say "no cross compiler: the aarch64 build is not tried"
+    say "no cross compiler or debootstrap: their tests are skipped"
 fi
 run_tier asan 'long|package|lint'
 run_tier tsan 'long|package|lint|abi'

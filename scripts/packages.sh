@@ -10,7 +10,7 @@ test_apt=(g++ git binutils file libcmocka-dev clang-format clang-tidy python3
   python3-jsonschema)
 test_dnf=(gcc-c++ git binutils file libcmocka-devel clang-tools-extra python3
   python3-jsonschema)
-full_apt=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross dpkg-dev)
+full_apt=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross debootstrap)
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 

@@ -152,6 +152,12 @@ static int teardown(void **state)
     return 0;
 }
 
+static void again(void **state)
+{
+    teardown(state);
+    setup(state);
+}
+
 static void run(struct scene *scene)
 {
     assert_int_equal(sampler_run(&scene->session, &scene->err), NVBW_OK);
@@ -424,13 +430,13 @@ static void failures_settle_every_target(void **state)
     assert_string_equal(scene->records[1].reason, "no_fabric");
     assert_int_equal(scene->play.closes, 0);
 
-    setup(state);
+    again(state);
     scene->play.fail_sample = NVBW_E_CUDA;
     run(scene);
     assert_string_equal(scene->records[0].reason, "driver");
     assert_int_equal(scene->play.closes, 1);
 
-    setup(state);
+    again(state);
     scene->play.fail_open = NVBW_E_INVALID;
     run(scene);
     assert_int_equal(scene->records[0].state, STATE_ERROR);

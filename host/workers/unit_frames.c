@@ -9,9 +9,9 @@
 #include "state.h"
 
 enum {
-    CELL_BYTES = 4 << 20, /* of one record: half a million samples */
-    LOG_BYTES = 1 << 20,  /* of log frames, per unit */
-    LOG_LINE_BYTES = 64   /* what a line without text counts for */
+    CELL_BYTES = 16 << 20, /* of one record: a million samples and words */
+    LOG_BYTES = 1 << 20,   /* of log frames, per unit */
+    LOG_LINE_BYTES = 64    /* what a line without text counts for */
 };
 
 /* The states that a worker may give; the others are the host's to give. */

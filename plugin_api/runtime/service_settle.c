@@ -15,8 +15,8 @@
 #include "state.h"
 #include "stats.h"
 
-/* A record travels as one frame, of which the host takes 4 MiB. */
-enum { SAMPLES_LIMIT = 1 << 16, MESSAGE_LIMIT_BYTES = 1024 };
+/* A record travels as one frame, of which the host takes 16 MiB. */
+enum { SAMPLES_LIMIT = 1 << 20, MESSAGE_LIMIT_BYTES = 1024 };
 
 struct status_meaning service_meaning(int32_t status)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
-/* As many samples as a cell can have, in each of four; then it dies, and
- * what is settled goes to the next worker (rule C14). */
+/* Many samples in each of four cells; then it dies, and what is settled goes
+ * to the next worker (rule C14). */
 #include "bad_plugin.h"
 
 #include <stdlib.h>

@@ -73,6 +73,9 @@ static void describe(const struct cuda_session *cuda,
         record->warmup =
             cuda->session->params.fixed ? cuda->session->params.warmup : 1;
     }
+    if ((flow_record->flags & NVBW_FLOW_STAGED) != 0) {
+        settle_flag(cuda->session->arena, record, "staged");
+    }
     record->footprint_bytes += slices_footprint(flow);
     record->traffic_bytes += traffic_of(flow);
     if (cache > 0.0 && slices_footprint(flow) > 0) {

@@ -34,20 +34,30 @@ static int32_t find_initiator(struct cuda_flow *flow, struct error *err)
     return NVBW_OK;
 }
 
+static int is_staged(const struct cuda_flow *flow)
+{
+    return (flow->run->record.flags & NVBW_FLOW_STAGED) != 0;
+}
+
+/* A staged flow leaves access off both ways, since the driver may use the
+ * engine of either GPU. */
 static int32_t open_peer(const struct cuda_session *cuda,
     const struct cuda_flow *flow, uint32_t memory, int32_t place,
     struct error *err)
 {
     struct engine *const engine = cuda->engine;
-    const int enabled = (flow->run->record.flags & NVBW_FLOW_STAGED) == 0;
+    const uint32_t gpus = engine->facts->gpus_count;
+    const int enabled = !is_staged(flow);
 
     if (memory != NVBW_MEM_DEVICE || place < 0) {
         return NVBW_OK;
     }
-    TRY(gpu_set_peer(flow->gpu, &engine->gpus[place], engine->facts->gpus_count,
-        enabled, err));
-    return enabled ? gpu_prove_peer(flow->gpu, &engine->gpus[place], err)
-                   : NVBW_OK;
+
+    struct gpu *const peer = &engine->gpus[place];
+
+    TRY(gpu_set_peer(flow->gpu, peer, gpus, enabled, err));
+    return enabled ? gpu_prove_peer(flow->gpu, peer, err)
+                   : gpu_set_peer(peer, flow->gpu, gpus, 0, err);
 }
 
 static int32_t make_event(const struct cuda_flow *flow, unsigned int flags,
@@ -93,6 +103,8 @@ static int is_gateable(uint32_t memory)
            (buffer_kinds[memory] != NULL && buffer_kinds[memory]->gateable);
 }
 
+/* Copies that the driver stages may block the thread that queues them, so
+ * they are not gated either. */
 static void list_flows(struct cuda_session *cuda)
 {
     struct session *const session = cuda->session;
@@ -113,7 +125,8 @@ static void list_flows(struct cuda_session *cuda)
             cuda->hub = cuda->hub != NULL ? cuda->hub : flow;
             cuda->counted_count++;
         }
-        cuda->gated = cuda->gated && is_gateable(record->src_memory) &&
+        cuda->gated = cuda->gated && !is_staged(flow) &&
+                      is_gateable(record->src_memory) &&
                       is_gateable(record->dst_memory);
     }
 }
@@ -127,8 +140,8 @@ static int32_t check_flows(const struct cuda_session *cuda, struct error *err)
     FAIL_IF(cuda->background_count > 0 && !cuda->gated &&
                 cuda->session->params.gate,
         err, NVBW_E_INVALID,
-        "flows of pageable or managed memory cannot have background flows: "
-        "their copies block the thread that queues them");
+        "flows of pageable or managed memory and staged flows cannot have "
+        "background flows: their copies block the thread that queues them");
     return NVBW_OK;
 }
 

@@ -201,28 +201,49 @@ static int32_t start_others(struct cuda_session *cuda, struct error *err)
     return NVBW_OK;
 }
 
-static int32_t copy_flow(
-    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+/* Copies from `from` on, at most `count`, and the events that come between
+ * and after them. */
+static int32_t copy_some(struct cuda_session *cuda, struct cuda_flow *flow,
+    uint64_t from, uint64_t count, struct error *err)
 {
-    if (!overlap_has_pace(cuda, flow)) {
-        return enqueue(cuda, flow, 0, flow->copies, err);
+    const uint64_t left = from < flow->copies ? flow->copies - from : 0;
+    uint64_t some = count < left ? count : left;
+
+    if (flow->background || some == 0) {
+        return NVBW_OK;
     }
-    TRY(enqueue(cuda, flow, 0, 1, err));
-    TRY(record_event(flow, flow->first, err));
-    return enqueue(cuda, flow, 1, flow->copies - 1, err);
+    TRY(gpu_use(flow->gpu, err));
+    if (from == 0 && overlap_has_pace(cuda, flow)) {
+        TRY(enqueue(cuda, flow, from++, 1, err));
+        TRY(record_event(flow, flow->first, err));
+        some--;
+    }
+    if (some > 0) {
+        TRY(enqueue(cuda, flow, from, some, err));
+    }
+    return from + some == flow->copies ? record_event(flow, flow->end, err)
+                                       : NVBW_OK;
 }
 
+/* Without a gate copies begin while others are queued, and some block this
+ * thread: then the flows take turns, lest one is over before the next. */
 static int32_t copy_counted(struct cuda_session *cuda, struct error *err)
 {
-    for (uint32_t i = 0; i < cuda->count; i++) {
-        struct cuda_flow *const flow = &cuda->flows[i];
+    uint64_t most = 0;
 
-        if (flow->background) {
-            continue;
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        const struct cuda_flow *const flow = &cuda->flows[i];
+
+        most = !flow->background && flow->copies > most ? flow->copies : most;
+    }
+
+    const uint64_t turn =
+        cuda->gated || cuda->counted_count == 1 ? most : UINT64_C(1);
+
+    for (uint64_t from = 0; from < most; from += turn) {
+        for (uint32_t i = 0; i < cuda->count; i++) {
+            TRY(copy_some(cuda, &cuda->flows[i], from, turn, err));
         }
-        TRY(gpu_use(flow->gpu, err));
-        TRY(copy_flow(cuda, flow, err));
-        TRY(record_event(flow, flow->end, err));
     }
     return NVBW_OK;
 }

@@ -8,7 +8,8 @@
  *   FUNCTION:hang      the first call never returns; FUNCTION:N=hang
  *   copy:flip=N        the N-th copy arrives with one bit wrong
  *   copy:skip=N        the N-th copy moves nothing
- *   peer:drop          copies between GPUs move nothing
+ *   peer:drop          copies between GPUs move nothing, and what a kernel
+ *                      fills in another GPU's memory is lost
  *   stream:hang=N      the N-th operation and all behind it never end
  *   kernel:fail=N      the N-th kernel ends with a sticky error (719)
  *   kernel:serial      a GPU runs one kernel at a time

@@ -104,6 +104,15 @@ static void poison_finish(struct sim_op *op)
     memcpy(memory + whole, &args.word, args.bytes - whole);
 }
 
+/* What is stored there is lost on the way. */
+static int is_lost(
+    const struct kernel_launch *launch, const struct place *place)
+{
+    return place->kind == PLACE_DEVICE && place->gpu != launch->context->gpu &&
+           faults_find(&launch->machine->faults, FAULT_PEER_DROP, NULL, 1) !=
+               NULL;
+}
+
 /* fill_args and poison_args begin alike. */
 static cu_result write_plan(
     const struct kernel_launch *launch, struct sim_op *op)
@@ -118,6 +127,7 @@ static cu_result write_plan(
     if (result == CU_SUCCESS) {
         path_write(
             launch->machine, launch->context->gpu, &place, args.bytes, op);
+        op->finish = is_lost(launch, &place) ? NULL : op->finish;
     }
     return result;
 }

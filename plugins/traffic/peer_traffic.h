@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* Traffic between GPUs: which flows run together and which cells they settle,
+ * as data. The plugins differ in who moves the bytes, not in what moves, so a
+ * plugin is a table of names over this.
+ *
+ * A GPU acts and another one suffers it: who writes is the source, who reads
+ * is the destination, and either way the actor is the executor. */
+#ifndef NVBW_PEER_TRAFFIC_H
+#define NVBW_PEER_TRAFFIC_H
+
+#include "nvbw/plugin.h"
+
+enum peer_shape {
+    PEER_PAIR,       /* row acts on column: (bandwidth, row, col) */
+    PEER_BOTH_WAYS,  /* each acts on the other: forward is row to column,
+                       reverse column to row, total both */
+    PEER_ALL_TO_ONE, /* all others act on one: (bandwidth, 0, one) */
+    PEER_ONE_TO_ALL  /* one acts on all others: (bandwidth, 0, one) */
+};
+
+struct peer_traffic {
+    enum peer_shape shape;
+    uint32_t reads; /* 1: the actor reads; 0: it writes */
+};
+
+/* By whom. flags: NVBW_FLOW_STAGED or 0. */
+struct peer_mover {
+    uint32_t initiator, flags;
+};
+
+/* The metrics of each shape, for the plugins' tables. */
+extern const struct nvbw_metric *const peer_metrics_pair[];
+extern const struct nvbw_metric *const peer_metrics_both_ways[];
+extern const struct nvbw_metric *const peer_metrics_team[];
+/* Two GPUs of which one can address the other's memory. */
+extern const struct nvbw_needs peer_needs;
+
+/* The whole of a testcase's run(): every cell of the traffic's metrics. */
+int32_t peer_traffic_run(struct nvbw_ctx *ctx,
+    const struct peer_traffic *traffic, const struct peer_mover *mover);
+
+#endif

@@ -59,6 +59,14 @@ static int32_t set_one(struct sweep_param *param, const char *text,
     return NVBW_OK;
 }
 
+/* The last choice of p2p stands for the others, one after the other. */
+static int is_all_choices(const struct param_schema *schema, const char *text)
+{
+    return schema->choices_count > 1 && text != NULL &&
+           strcmp(schema->name, "p2p") == 0 &&
+           strcmp(text, schema->choices[schema->choices_count - 1]) == 0;
+}
+
 static int32_t set_values(const struct param_schema *schema,
     const struct plan_value *value, struct arena *arena,
     struct sweep_param *param, struct error *err)
@@ -72,6 +80,12 @@ static int32_t set_values(const struct param_schema *schema,
         param->values = value->texts;
         param->values_count = value->texts_count;
         param->is_swept = !is_list && value->texts_count > 1;
+        return NVBW_OK;
+    }
+    if (is_all_choices(schema, scalar)) {
+        param->values = schema->choices;
+        param->values_count = schema->choices_count - 1;
+        param->is_swept = 1;
         return NVBW_OK;
     }
     if (is_list) {

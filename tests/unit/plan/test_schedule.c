@@ -228,6 +228,17 @@ static void test_sweep(void **state)
         unit_param(&schedule.units[5], "copies")->values[0], "3");
 }
 
+static void test_both_is_a_sweep(void **state)
+{
+    (void)state;
+    build("suites = ( { plugin = \"p\"; tests = \"row\"; params = {\n"
+          "  p2p = \"both\"; }; } );",
+        2);
+    assert_int_equal(schedule.units_count, 2);
+    assert_string_equal(schedule.units[0].sweep, "p2p=on");
+    assert_string_equal(schedule.units[1].sweep, "p2p=off");
+}
+
 static void test_sweep_is_bounded(void **state)
 {
     struct error err = { 0 };
@@ -428,6 +439,7 @@ int main(void)
         TEST(test_own_axes),
         TEST(test_close_axes),
         TEST(test_sweep),
+        TEST(test_both_is_a_sweep),
         TEST(test_sweep_is_bounded),
         TEST(test_precedence),
         TEST(test_devices),

@@ -204,7 +204,24 @@ with Folder() as f:
                      flows * cell["copies"] * cell["copy_bytes"],
                      f"p2p {unit['sweep']}")
 
-    # Access that is claimed and loses bytes is an error, not a figure.
+    # The limits of the plan for acceptance: links x rate x efficiency.
+    code, out, err = f.host("check-plan", "-c", "plans/acceptance.cfg",
+                            "--explain-limits", "--driver", SIM,
+                            "--sim-profile", "h200_x2")
+    equal(code, 0, f"acceptance.cfg ({err})")
+    link = 18 * 25.0
+    for name, limit in ((WRITE, 0.95 * 0.88 * link),
+                        (READ, 0.95 * 0.875 * link),
+                        (BOTH.format("write"), 0.88 * 0.87 * link),
+                        ("all_to_one_write_ce", 0.88 * 0.88 * link),
+                        ("one_to_all_read_ce", 0.88 * 0.875 * link)):
+        heads = [line for line in out.splitlines()
+                 if line.startswith(name) and ": at least" in line]
+        check(heads, f"acceptance.cfg: no limit for {name}")
+        contains("".join(heads[:1]), f"at least {limit:.1f} GB/s",
+                 f"acceptance.cfg: {name}")
+
+    # Access that is claimed and loses bytes is wrong data, not a figure.
     code, report, _ = measure(f, "laptop_x4", SMALL, tests=[WRITE, READ],
                               env={"NVBW_SIM_FAULTS": "peer:drop"})
     equal(code, 1, "peer:drop: exit code")

@@ -57,6 +57,10 @@ static struct testcase_schema host_testcases[] = {
         .metrics = bandwidth,
         .metrics_count = 1 },
 };
+static struct testcase_schema peer_testcases[] = {
+    { .name = "all_to_one_write_ce", .metrics = bandwidth, .metrics_count = 1 },
+    { .name = "one_to_all_write_ce", .metrics = bandwidth, .metrics_count = 1 },
+};
 static struct testcase_schema memory_testcases[] = {
     { .name = "host_memory_read", .metrics = bandwidth, .metrics_count = 1 },
 };
@@ -69,6 +73,10 @@ static struct plugin_schema plugins[] = {
         .testcases = host_testcases,
         .testcases_count = 5,
         .sha256 = "aa" },
+    { .name = "ce_d2d",
+        .file = "/p/ce_d2d.so",
+        .testcases = peer_testcases,
+        .testcases_count = 2 },
     { .name = "hostmem",
         .file = "/p/hostmem.so",
         .testcases = memory_testcases,

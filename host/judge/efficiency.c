@@ -11,6 +11,9 @@
 
 #define H200_BOTH "2 x H200, PCIe Gen5 x16, 2026-11-30, adaptive and fixed"
 
+/* With the kernels of this project. */
+#define H200_KERNELS "2 x H200, 2026-11-30, kernels of nvbw-host"
+
 #define PCIE(by, way, load, efficiency, spread)                                \
     {                                                                          \
         { LINK_PCIE, NVBW_BY_##by, WAY_##way, LOAD_##load }, efficiency,       \
@@ -42,12 +45,16 @@ const struct efficiency_row efficiency_builtin[] = {
         H200_BOTH },
     PCIE(SM, H2D, ALONE, 0.81, 0.002),
     PCIE(SM, D2H, ALONE, 0.83, 0.002),
-    PCIE(SM, H2D, OPPOSED, 0.67, 0.02),
-    PCIE(SM, D2H, OPPOSED, 0.67, 0.02),
+    { { LINK_PCIE, NVBW_BY_SM, WAY_H2D, LOAD_OPPOSED }, 0.48, 0.03,
+        H200_KERNELS },
+    { { LINK_PCIE, NVBW_BY_SM, WAY_D2H, LOAD_OPPOSED }, 0.48, 0.03,
+        H200_KERNELS },
     PCIE(SM, H2D, SHARED, 0.80, 0.02),
     PCIE(SM, D2H, SHARED, 0.81, 0.03),
-    PCIE(SM, H2D, SHARED_OPPOSED, 0.67, 0.02),
-    PCIE(SM, D2H, SHARED_OPPOSED, 0.67, 0.02),
+    { { LINK_PCIE, NVBW_BY_SM, WAY_H2D, LOAD_SHARED_OPPOSED }, 0.43, 0.05,
+        H200_KERNELS },
+    { { LINK_PCIE, NVBW_BY_SM, WAY_D2H, LOAD_SHARED_OPPOSED }, 0.43, 0.05,
+        H200_KERNELS },
 
     NVLINK(CE, PUSH, ALONE, 0.88, 0.002),
     NVLINK(CE, PULL, ALONE, 0.875, 0.002),
@@ -67,8 +74,10 @@ const struct efficiency_row efficiency_builtin[] = {
     MEMORY(CE, COPY, 0.87, 0.02),
     MEMORY(SM, COPY, 0.88, 0.02),
     MEMORY(TMA, COPY, 0.845, 0.02),
-    MEMORY(SM, READ, 0.955, 0.02),
-    MEMORY(SM, WRITE, 0.975, 0.01),
+    { { LINK_MEMORY, NVBW_BY_SM, WAY_READ, LOAD_ALONE }, 0.94, 0.03,
+        H200_KERNELS },
+    { { LINK_MEMORY, NVBW_BY_SM, WAY_WRITE, LOAD_ALONE }, 0.625, 0.02,
+        H200_KERNELS },
     { { LINK_NONE, 0, WAY_NONE, LOAD_ALONE }, 0.0, 0.0, NULL },
 };
 

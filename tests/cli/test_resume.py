@@ -10,10 +10,10 @@ from harness import *
 
 PLAN = """
 name = "broken off";
-defaults = { buffer_size = "8 MiB"; };
+defaults = { buffer_size = "8 MiB"; mode = "fixed"; samples = 5; copies = 8; };
 suites = ( { plugin = "null"; tests = [ "null_cell" ];
              params = { cells = 20; }; },
-           { plugin = "hostmem"; params = { max_samples = 8; }; } );
+           { plugin = "hostmem"; } );
 repeat = 3;
 """
 ROUNDS = int(os.environ.get("NVBW_RESUME_ROUNDS", "5"))

@@ -70,7 +70,7 @@ nvidia-smi -L >"$out/nvidia-smi.log" 2>&1 || true
 nvidia-smi topo -m >>"$out/nvidia-smi.log" 2>&1 || true
 
 step version 0 "$host" --version
-step list 0 "$host" list --probe "$@"
+step list 0 "$host" list "$@"
 step list_json 0 "$host" list --json "$@"
 step help 0 "$host" help ce_d2d "$@"
 if "$host" --help | grep -q '^  topo '; then
@@ -112,14 +112,19 @@ else
 fi
 wait "$host_pid"
 note "$name" "$?" 4
-crashes=$(grep -o '[0-9]* crash' "$out/$name.txt" | head -n 1)
-left=$(tr -s ' \n' ' ' <"$out/$name.txt" | grep -o '[0-9]* not_run' |
-    head -n 1)
+# count STATE: of the cells in that state.
+count()
+{
+    grep -o "\"$1\": *[0-9]*" "$out/$name.json" | head -n 1 | sed 's/.*[ :]//'
+}
+crashes=$(count crash)
+left=$(count not_run)
 case "$crashes/$left" in
-[1-3]" crash/0 not_run") echo "ok    $name: $crashes, $left" ;;
+[1-3]/0) echo "ok    $name: $crashes crashed, $left not run" ;;
 *)
     failed=1
-    echo "WRONG $name: $crashes, $left; wanted the cells of one measurement"
+    echo "WRONG $name: $crashes crashed, $left not run;" \
+        "wanted the cells of one measurement"
     ;;
 esac
 step verify 0 "$host" verify "$out/acceptance.run"

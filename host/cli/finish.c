@@ -51,7 +51,7 @@ int32_t finish_check_reports(
     const struct options *options, const struct plan *plan, struct error *err)
 {
     const struct report_format *format = NULL;
-    const char *file = NULL;
+    const char *file = "";
     uint32_t on_stdout = 0;
 
     for (uint32_t i = 0; i < options->reports.count; i++) {

@@ -15,7 +15,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 cat >"$work/plan.cfg" <<PLAN
-defaults = { params = { buffer_size = "$mib MiB"; }; };
+defaults = { buffer_size = "$mib MiB"; };
 suites = ( { plugin = "hostmem"; } );
 PLAN
 
@@ -44,16 +44,12 @@ PAIRS = {
 }
 
 
-def cells(node):
-    """Every object of the report that has a median, with its testcase."""
-    if isinstance(node, list):
-        for one in node:
-            yield from cells(one)
-    elif isinstance(node, dict):
-        if "median" in node and "testcase" in node:
-            yield node
-        for one in node.values():
-            yield from cells(one)
+def cells(report):
+    """Node 0 from itself, of every testcase: stream_like places nothing."""
+    for unit in report["units"]:
+        for cell in unit["cells"]:
+            if cell["row"] == 0 and cell["col"] == 0:
+                yield unit["testcase"], cell["figure"]
 
 
 with open(sys.argv[1]) as file:
@@ -66,17 +62,13 @@ rates = {
 }
 good = True
 seen = 0
-for cell in cells(report):
-    # Only node 0 from itself: stream_like places nothing.
-    if cell.get("row", 0) != 0 or cell.get("col", 0) != 0:
-        continue
-    name = cell["testcase"]
-    if name in PAIRS:
+for name, figure in cells(report):
+    if name in PAIRS and figure is not None:
         kernel, stores, times = PAIRS[name]
-        ours, theirs = cell["median"] * times, rates[(kernel, stores)]
+        ours, theirs = figure * times, rates[(kernel, stores)]
         unit, scale = "GB/s", 1e-9
-    elif name == "host_memory_latency":
-        ours, theirs = cell["median"], stream["latency_ns"]
+    elif name == "host_memory_latency" and figure is not None:
+        ours, theirs = figure, stream["latency_ns"]
         unit, scale = "ns", 1
     else:
         continue

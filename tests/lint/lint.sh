@@ -6,6 +6,7 @@
 #   words     unfinished work in the sources
 #   guards    licence line and include guard in each file
 #   format    clang-format has nothing to change
+#   tidy      clang-tidy finds no likely bug (.clang-tidy says which it seeks)
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -96,8 +97,24 @@ rule_guards() {
     sed 's/$/: two files have this name/')
 }
 
+# Other versions of these programs think otherwise.
+need_version_14() {
+  command -v "$1" >/dev/null || { echo "skipped: $1 is not installed"; exit 77; }
+  "$1" --version | grep -q 'version 14\.' ||
+    { echo "skipped: $1 is not version 14"; exit 77; }
+}
+
+rule_tidy() {
+  local build=${NVBW_BUILD_DIR:-build}
+  need_version_14 clang-tidy
+  [ -f "$build/compile_commands.json" ] ||
+    { echo "skipped: no compile_commands.json in $build"; exit 77; }
+  complain_of_lines < <(product_files | grep '\.c$' |
+    xargs -n 8 -P "$(nproc)" clang-tidy --quiet -p "$build" 2>/dev/null)
+}
+
 rule_format() {
-  command -v clang-format >/dev/null || { echo "clang-format is not installed"; exit 77; }
+  need_version_14 clang-format
   complain_of_lines < <(c_files | xargs clang-format --dry-run --Werror 2>&1 |
     head -40)
 }

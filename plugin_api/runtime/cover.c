@@ -57,9 +57,12 @@ static int judge_flow(struct cuda_session *cuda, struct cuda_flow *flow,
     const double left = ((double)flow->copies - (double)after[flow->slot]) /
                         (double)flow->copies;
 
+    const double step_bytes = steps > 0 ? (double)flow->run->record.bytes : 0.0;
+
     *out_bytes += bytes;
-    cuda->step_bytes = hypot(
-        cuda->step_bytes, steps > 0 ? (double)flow->run->record.bytes : 0.0);
+    /* Steps of independent flows add as their squares do. */
+    cuda->step_bytes =
+        sqrt(cuda->step_bytes * cuda->step_bytes + step_bytes * step_bytes);
     flow->rate = seconds > 0.0 ? bytes / seconds : 0.0;
     sample->cover_margin =
         isnan(sample->cover_margin) ? left : fmin(sample->cover_margin, left);

@@ -18,6 +18,7 @@ int main(int argc, char **argv)
 
     arena_init(&arena, ARENA_LIMIT_BYTES);
     if (options_parse(argc, argv, &arena, &options, &err) < 0) {
+        arena_clear(&arena);
         return command_fail(&err, EXIT_USAGE);
     }
 

@@ -311,6 +311,7 @@ static void strides_are_for_kernels_of_plugins(void **state)
     flow.stride = 64;
     start(&scene);
     assert_int_equal(measure(&scene, flows, NULL)->state, STATE_ERROR);
+    arena_clear(&scene.arena);
     flow.stride = 0;
     flow.element = 4;
     start(&scene);

@@ -43,6 +43,5 @@ if command -v apt-get >/dev/null; then
   install_packages full_apt none ||
     say "no cross compiler or debootstrap: their tests are skipped"
 fi
-run_tier asan 'long|package|lint'
-run_tier tsan 'long|package|lint|abi'
 run_tier ci 'none'
+run_tier asan 'long|package|lint'

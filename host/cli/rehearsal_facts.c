@@ -39,7 +39,7 @@ int32_t rehearsal_facts(
 
     struct gpu_facts *const gpus = arena_alloc(arena, GPUS, sizeof *gpus);
     struct pair_facts *const pairs =
-        arena_alloc(arena, GPUS * (GPUS - 1), sizeof *pairs);
+        arena_alloc(arena, (size_t)GPUS * (GPUS - 1), sizeof *pairs);
 
     FAIL_IF(gpus == NULL || pairs == NULL, err, NVBW_E_SYSTEM, "out of memory");
     for (int32_t i = 0; i < GPUS; i++) {

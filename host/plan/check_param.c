@@ -172,6 +172,9 @@ static void check_sample_counts(
     int64_t low = 0;
     int64_t high = 0;
 
+    if (least == NULL && most == NULL) {
+        return;
+    }
     if (quantity_int(least_text, &low, NULL) < 0 ||
         quantity_int(most_text, &high, NULL) < 0 || low <= high) {
         return;

@@ -282,7 +282,7 @@ static int copy_plain(struct lexer *lexer)
         put_newline(lexer);
         return 1;
     }
-    put(lexer, c == '\r' ? ' ' : c);
+    put(lexer, (char)(c == '\r' ? ' ' : c));
     lexer->fresh = lexer->fresh && (c == ' ' || c == '\t' || c == '\r');
     return 1;
 }

@@ -271,7 +271,7 @@ static int32_t close_shape(const struct unit *unit, struct unit_shape *shape,
     const struct labels_frame *labels, uint32_t labels_count,
     struct arena *arena, struct error *err)
 {
-    struct axis axis;
+    struct axis axis = { 0 };
 
     if (is_text(shape->row_axis)) {
         TRY(close_axis(unit,

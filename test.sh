@@ -44,4 +44,4 @@ if command -v apt-get >/dev/null; then
     say "no cross compiler or debootstrap: their tests are skipped"
 fi
 run_tier ci 'by_hand'
-run_tier asan 'long|package|lint|by_hand'
+run_tier asan 'long|package|lint|by_hand|cli'

@@ -34,7 +34,7 @@ run_tier() {
 }
 
 if [ $full = no ]; then
-  run_tier ci 'long|package|by_hand'
+  run_tier ci 'long|package'
   exit 0
 fi
 if command -v apt-get >/dev/null; then
@@ -43,5 +43,6 @@ if command -v apt-get >/dev/null; then
   install_packages full_apt none ||
     say "no cross compiler or debootstrap: their tests are skipped"
 fi
-run_tier ci 'by_hand'
-run_tier asan 'long|package|lint|by_hand|cli'
+run_tier ci 'none'
+run_tier asan 'long|package|lint'
+run_tier tsan 'long|package|lint|cli'

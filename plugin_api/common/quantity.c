@@ -321,7 +321,7 @@ static int32_t scale_fraction(const struct kind *kind, const char *text,
     const uint64_t divisor = common_divisor(scale, tens);
     const uint64_t rest = tens / divisor;
 
-    FAIL_IF(digits % rest != 0, err, NVBW_E_INVALID,
+    FAIL_IF(rest == 0 || digits % rest != 0, err, NVBW_E_INVALID,
         "\"%.80s\" is not a whole number of %s", text, kind->whole);
     *out = digits / rest * (scale / divisor);
     return NVBW_OK;

@@ -118,6 +118,10 @@ static uint32_t fold(double *series, uint32_t count)
 /* The median of the slopes between all pairs of points. */
 static double median_slope(const double *series, uint32_t points)
 {
+    if (points < 2) {
+        return NAN;
+    }
+
     const uint32_t pairs = points * (points - 1) / 2;
     double *const slopes = calloc(pairs, sizeof *slopes);
     uint32_t at = 0;

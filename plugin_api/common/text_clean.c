@@ -24,15 +24,15 @@ static size_t sequence_length(const unsigned char *text)
     return length == 2 && text[0] == 0xc2 && text[1] < 0xa0 ? 0 : length;
 }
 
-static char clean_byte(unsigned char byte, int keep_lines)
+static int clean_byte(unsigned char byte, int keep_lines)
 {
     if (byte == '\n' || byte == '\t') {
-        return keep_lines ? (char)byte : ' ';
+        return keep_lines ? byte : ' ';
     }
     if (byte == '\r') {
         return ' ';
     }
-    return byte >= 0x20 && byte < 0x7f ? (char)byte : '?';
+    return byte >= 0x20 && byte < 0x7f ? byte : '?';
 }
 
 void text_clean(char *text, int keep_lines)
@@ -41,7 +41,7 @@ void text_clean(char *text, int keep_lines)
         const size_t length = sequence_length((const unsigned char *)text);
 
         if (length == 0) {
-            *text = clean_byte((unsigned char)*text, keep_lines);
+            *text = (char)clean_byte((unsigned char)*text, keep_lines);
         }
         text += length == 0 ? 1 : length;
     }

@@ -111,7 +111,7 @@ static uint32_t members_of(const struct cpu_flow *flow, uint32_t asked,
     if (asked > 0) {
         return asked;
     }
-    return cores > sharing ? cores / sharing : 1;
+    return sharing > 0 && cores > sharing ? cores / sharing : 1;
 }
 
 void cpu_flow_deal(struct cpu_flow *flows, uint32_t position,

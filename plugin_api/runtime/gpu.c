@@ -70,7 +70,7 @@ static void match_device(struct gpu *gpus, uint32_t count, int device,
         }
     }
     /* Slices share their GPU's address, so only whole GPUs are compared. */
-    if (in_its_place != NULL &&
+    if (in_its_place != NULL && in_its_place->facts->uuid != NULL &&
         strncmp(in_its_place->facts->uuid, "MIG-", 4) != 0) {
         in_its_place->exchanged = 1;
     }
@@ -283,10 +283,14 @@ int32_t gpu_open_all(struct gpu *gpus, uint32_t gpus_count,
         TRY(look_at_device(&gpus[positions[i]], err));
     }
 
+    if (count == 0) {
+        return NVBW_OK;
+    }
+
     struct opening *const openings = calloc(count, sizeof *openings);
 
-    FAIL_IF(openings == NULL && count > 0, err, NVBW_E_SYSTEM,
-        "no memory to open %u GPUs", count);
+    FAIL_IF(openings == NULL, err, NVBW_E_SYSTEM, "no memory to open %u GPUs",
+        count);
     for (uint32_t i = 0; i < count; i++) {
         openings[i].gpu = &gpus[positions[i]];
         start_opening(&openings[i]);

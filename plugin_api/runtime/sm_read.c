@@ -86,8 +86,8 @@ int32_t sm_verify_read(
 {
     const struct session *const session = cuda->session;
     const struct sm_flow *const sm = flow->state;
-    uint64_t expected;
-    uint64_t actual;
+    uint64_t expected = 0;
+    uint64_t actual = 0;
 
     TRY(gpu_use(flow->gpu, err));
     TRY(fetch_sum(flow->gpu, sm->sums, &actual, err));

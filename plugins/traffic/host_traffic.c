@@ -145,12 +145,13 @@ int32_t host_traffic_run(struct nvbw_ctx *ctx,
         calloc(most + 1, sizeof *scene.list) };
     int32_t status = NVBW_OK;
 
-    if (scene.flows == NULL || scene.list == NULL) {
+    if (scene.flows != NULL && scene.list != NULL) {
+        for (uint32_t gpu = 0; gpu < gpus && status >= 0; gpu++) {
+            status = measure_gpu(ctx, &scene, gpu);
+        }
+    } else {
         status = ctx->host->fail(
             ctx, NULL, NVBW_E_SYSTEM, 0, "no memory for the list of flows");
-    }
-    for (uint32_t gpu = 0; gpu < gpus && status >= 0; gpu++) {
-        status = measure_gpu(ctx, &scene, gpu);
     }
     free(scene.list);
     free(scene.flows);

@@ -179,12 +179,11 @@ int32_t peer_traffic_run(struct nvbw_ctx *ctx,
 
     run.flows = calloc((size_t)run.gpus + 2, sizeof *run.flows);
     run.list = calloc((size_t)run.gpus + 3, sizeof *run.list);
-    if (run.flows == NULL || run.list == NULL) {
+    if (run.flows != NULL && run.list != NULL) {
+        status = runs[traffic->shape](&run);
+    } else {
         status = ctx->host->fail(
             ctx, NULL, NVBW_E_SYSTEM, 0, "no memory for the list of flows");
-    }
-    if (status >= 0) {
-        status = runs[traffic->shape](&run);
     }
     free(run.list);
     free(run.flows);

@@ -73,7 +73,7 @@ function(nvbw_embed_kernels target)
     set(holder ${CMAKE_CURRENT_BINARY_DIR}/${target}_${stem}_fatbin.c)
     add_custom_command(OUTPUT ${fatbin}
       COMMAND ${nvcc} -fatbin ${gencode} -O3 -Xfatbin -compress-all
-        -I$<JOIN:$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>,;-I>
+        "-I$<JOIN:$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>,;-I>"
         -MD -MF ${fatbin}.d -o ${fatbin} ${source}
       DEPENDS ${source} DEPFILE ${fatbin}.d COMMAND_EXPAND_LISTS VERBATIM
       COMMENT "Compiling kernels ${file}")

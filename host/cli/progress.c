@@ -66,11 +66,24 @@ static void estimate(const struct progress *progress, char *out, size_t size)
     snprintf(out, size, ", about %.0f s left", ceil(seconds));
 }
 
+/* A plan with a duration adds units as it goes. */
+static void count_cells(struct progress *progress)
+{
+    const struct evidence *const evidence = progress->evidence;
+
+    for (; progress->units_counted < evidence->units_count;
+         progress->units_counted++) {
+        progress->cells_total +=
+            unit_cell_count(&evidence->units[progress->units_counted]);
+    }
+}
+
 static void unit_begins(void *user, const struct unit *unit, uint32_t wanted)
 {
     struct progress *const progress = user;
 
     progress->unit_started_ns = now();
+    count_cells(progress);
     if (progress->quiet || progress->terminal || wanted == 0) {
         return;
     }
@@ -193,9 +206,7 @@ void progress_open(struct progress *progress, const struct evidence *evidence,
         .quiet = quiet,
         .verbose = verbose,
         .started_ns = now() };
-    for (uint32_t i = 0; i < evidence->units_count; i++) {
-        progress->cells_total += unit_cell_count(&evidence->units[i]);
-    }
+    count_cells(progress);
 }
 
 struct conduct_watch progress_watch(struct progress *progress)

@@ -10,7 +10,7 @@
 struct progress {
     const struct evidence *evidence;
     int terminal, quiet, verbose;
-    uint32_t cells_total, cells_done;
+    uint32_t cells_total, cells_done, units_counted;
     uint64_t started_ns, unit_started_ns;
     char line[512]; /* on the terminal now */
 };

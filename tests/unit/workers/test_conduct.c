@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "host_clock.h"
 #include "stage.h"
 #include "state.h"
 
@@ -401,6 +402,56 @@ static void test_budget(void **state)
     stage_close(&stage);
 }
 
+static void add_duration(struct stage *stage, const char *text)
+{
+    static const char *texts[1];
+    static struct plan_value duration = {
+        .name = "duration", .texts = texts, .texts_count = 1
+    };
+
+    texts[0] = text;
+    stage->evidence.plan.options = &duration;
+    stage->evidence.plan.options_count = 1;
+    stage->evidence.header.started_ns = host_clock_ns();
+}
+
+/* The first round comes again, units of its own; what was begun is ended. */
+static void test_duration(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+    stage_open(&stage);
+    stage_add_unit(&stage, "well", 2);
+    stage_add_unit(&stage, "well", 1);
+    add_duration(&stage, "300 ms");
+    stage_run(&stage);
+    assert_true(stage.evidence.units_count >= 4);
+    assert_int_equal(stage.evidence.units_count % 2, 0);
+    for (uint32_t i = 0; i < stage.evidence.units_count; i++) {
+        assert_int_equal(stage.evidence.units[i].round, i / 2);
+        stage_expect(&stage, i, 0, STATE_MEASURED, NULL);
+    }
+    stage_close(&stage);
+}
+
+/* Rounds that measure nothing would only fill the journal. */
+static void test_duration_without_work(void **state)
+{
+    struct stage stage;
+    struct unit *unit = NULL;
+
+    (void)state;
+    stage_open(&stage);
+    unit = stage_add_unit(&stage, "well", 2);
+    unit->state = STATE_SKIP;
+    unit->reason = "no_device";
+    add_duration(&stage, "1 h");
+    stage_run(&stage);
+    assert_int_equal(stage.evidence.units_count, 1);
+    stage_close(&stage);
+}
+
 struct stopper {
     uint32_t at_row, signals;
 };
@@ -566,6 +617,8 @@ int main(void)
         cmocka_unit_test(test_known_state),
         cmocka_unit_test(test_text_axis),
         cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_duration),
+        cmocka_unit_test(test_duration_without_work),
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_stop_at_once),
         cmocka_unit_test(test_surroundings),

@@ -16,6 +16,9 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("NVBW_BUILD_DIR", SOURCE / "build"))
 HOST = BUILD / "bin" / "nvbw-host"
 SIM = BUILD / "lib" / "nvbw" / "sim" / "libcuda_sim.so"
+# What the build was made with, and how much slower that may make it.
+SANITIZERS = os.environ.get("NVBW_SANITIZE", "").split(",")
+PATIENCE = 1 if SANITIZERS == [""] else 8
 PLUGINS = BUILD / "lib" / "nvbw" / "plugins"
 
 _faults = []
@@ -77,7 +80,7 @@ class Folder:
             [str(program), *map(str, words)], cwd=self.path,
             env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL,
             capture_output=True, text=True, errors="replace",
-            timeout=timeout, check=False)
+            timeout=timeout * PATIENCE, check=False)
         return result.returncode, result.stdout, result.stderr
 
     def start(self, *words, env=None):

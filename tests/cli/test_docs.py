@@ -53,7 +53,7 @@ with Folder() as f:
             result = subprocess.run(
                 ["bash", "-c", PRELUDE + block], cwd=f.path,
                 stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                timeout=200, check=False)
+                timeout=200 * PATIENCE, check=False)
             equal(result.returncode, 0, f"{page}: {block}\n{result.stderr}")
 
 finish()

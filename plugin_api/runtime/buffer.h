@@ -21,7 +21,9 @@ struct buffer {
     int32_t node_seen; /* host kinds: the system's node read back, -1: mixed,
                           -2: unknown */
     uint32_t in_use;
-    void *state; /* the kind's */
+    uint64_t content; /* what its last user left in it, as a number of that
+                         user's making; 0: nothing that can be used again */
+    void *state;      /* the kind's */
 };
 
 struct buffer_want {
@@ -29,6 +31,8 @@ struct buffer_want {
     struct engine *engine; /* NULL for CPU-only measurements */
     int32_t place, executor;
     uint64_t bytes;
+    uint64_t content; /* wished for; 0: none. Who gets a buffer with another
+                         content finds 0 there */
 };
 
 struct buffer_kind {

@@ -65,6 +65,23 @@ static int fits(const struct buffer *buffer, const struct buffer_kind *kind,
            buffer->bytes / 2 <= want->bytes;
 }
 
+/* What has the wished content is best, then what has none to lose, then the
+ * smallest. */
+static int is_better(const struct buffer *one, const struct buffer *other,
+    const struct buffer_want *want)
+{
+    const int has = want->content != 0 && one->content == want->content;
+    const int other_has = want->content != 0 && other->content == want->content;
+
+    if (has != other_has) {
+        return has;
+    }
+    if ((one->content == 0) != (other->content == 0)) {
+        return one->content == 0;
+    }
+    return one->bytes < other->bytes;
+}
+
 static struct pooled *find(struct buffer_pool *pool,
     const struct buffer_kind *kind, const struct buffer_want *want)
 {
@@ -72,7 +89,7 @@ static struct pooled *find(struct buffer_pool *pool,
 
     for (struct pooled *one = pool->list; one != NULL; one = one->next) {
         if (fits(&one->buffer, kind, want) &&
-            (best == NULL || one->buffer.bytes < best->buffer.bytes)) {
+            (best == NULL || is_better(&one->buffer, &best->buffer, want))) {
             best = one;
         }
     }
@@ -133,6 +150,9 @@ int32_t buffer_get(struct buffer_pool *pool, uint32_t memory,
         }
         one->next = pool->list;
         pool->list = one;
+    }
+    if (one->buffer.content != want->content) {
+        one->buffer.content = 0;
     }
     one->buffer.in_use = 1;
     one->buffer.executor = want->executor;

@@ -102,4 +102,47 @@ struct pattern_sum_args {
     X(write, write)                                                            \
     X(pattern_sum, pattern_sum)
 
+/* ---- Chains of dependent loads -------------------------------------------
+ *
+ * A chain is `count` nodes in as many slots of `step` bytes; the first word of
+ * a node is the address of the next one, and the last leads to the first. In
+ * its slot a node is on one of `lines` lines, which a hash chooses. */
+enum { CHASE_LINE = 128, CHASE_NODE = 16, LAP_THREADS = 64 };
+/* word: pattern_word(key, slot). */
+#define CHASE_OFFSET(word, slot, step, lines)                                  \
+    ((slot) * (step) + (word) % (lines)*CHASE_LINE)
+
+/* chase: the one thread of block `block` follows the chain from address `at`
+ * for so many steps; all other blocks end at once. Launched with one thread a
+ * block and one block an SM. chase_bulk: each step is a bulk copy of the node
+ * to shared memory, and gives up after limit_ns of %globaltimer. */
+struct chase_args {
+    uint64_t at, steps, block, result, limit_ns;
+};
+/* Written at `result`. at: where the walk ended, 0: it gave up. unit: the SM
+ * that it ran on. */
+struct chase_result {
+    uint64_t start_ns, end_ns, at, unit;
+};
+
+/* Lays a chain: list[slot] is the address of the node that follows. */
+struct chase_lay_args {
+    uint64_t memory, list, count, step, lines, key;
+};
+
+/* Thread number s of the first `segments` follows the chain from starts[s],
+ * and writes to ends[s] where it came to. All segments together are a lap:
+ * each has `steps` steps but the last, which takes what is left of `count`.
+ * An address that is not within the chain's memory ends the walk there. */
+struct chase_lap_args {
+    uint64_t memory, bytes, starts, ends, segments, steps, count;
+};
+
+/* X(name, arguments), as above. */
+#define CHASE_KERNELS(X)                                                       \
+    X(chase, chase)                                                            \
+    X(chase_bulk, chase)                                                       \
+    X(chase_lay, chase_lay)                                                    \
+    X(chase_lap, chase_lap)
+
 #endif

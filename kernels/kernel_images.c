@@ -12,6 +12,7 @@
 
 extern const unsigned char engine_fatbin[];
 extern const unsigned char sm_fatbin[];
+extern const unsigned char chase_fatbin[];
 extern const char engine_ptx[];
 
 __asm__(".pushsection .rodata\n"
@@ -41,5 +42,10 @@ const struct kernel_family kernel_families[KERNEL_FAMILIES] = {
         .name = "sm",
         .fatbin = FATBIN(sm),
         .names = SIM_IMAGE SM_KERNELS(SM_LINE),
+    },
+    [KERNEL_FAMILY_CHASE] = {
+        .name = "chase",
+        .fatbin = FATBIN(chase),
+        .names = SIM_IMAGE CHASE_KERNELS(SM_LINE),
     },
 };

@@ -14,7 +14,12 @@ struct kernel_family {
 };
 
 /* Families; a new one is a row in kernel_images.c and its number here. */
-enum { KERNEL_FAMILY_ENGINE = 0, KERNEL_FAMILY_SM, KERNEL_FAMILIES };
+enum {
+    KERNEL_FAMILY_ENGINE = 0,
+    KERNEL_FAMILY_SM,
+    KERNEL_FAMILY_CHASE,
+    KERNEL_FAMILIES
+};
 extern const struct kernel_family kernel_families[KERNEL_FAMILIES];
 
 /* 1: this build has machine code for real GPUs. */

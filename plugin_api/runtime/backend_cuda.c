@@ -58,6 +58,13 @@ static int32_t prepare_session(struct cuda_session *cuda, uint64_t copies,
             cuda_describe_node(cuda, cuda->flows[i].run);
         }
     }
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        struct cuda_flow *const flow = &cuda->flows[i];
+
+        if (flow->initiator->lay != NULL) {
+            TRY(flow->initiator->lay(cuda, flow, err));
+        }
+    }
     return stream_plan_try(cuda, err);
 }
 
@@ -182,6 +189,14 @@ int32_t cuda_elapsed(const struct cuda_flow *flow, struct CUevent_st *start,
     return NVBW_OK;
 }
 
+static int32_t seconds_of(
+    const struct cuda_flow *flow, double *out, struct error *err)
+{
+    return flow->initiator->seconds != NULL
+               ? flow->initiator->seconds(flow, out, err)
+               : cuda_elapsed(flow, flow->start, flow->end, out, err);
+}
+
 /* Bytes, or repeats where the figure is the time of one. */
 static double amount_of(const struct cuda_flow *flow, uint32_t unit)
 {
@@ -233,7 +248,7 @@ static int32_t figure(struct cuda_session *cuda, uint32_t target,
         out->amount += amount_of(flow, what->unit) *
                        (split && !what->is_total ? 0.5 : 1.0);
         if (++flows == 1 && !what->is_total) {
-            TRY(cuda_elapsed(flow, flow->start, flow->end, &out->seconds, err));
+            TRY(seconds_of(flow, &out->seconds, err));
         }
     }
     if (flows > 1) {

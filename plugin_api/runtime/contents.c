@@ -160,6 +160,9 @@ static int32_t set_flow(
     const struct flow_run *const run = flow->run;
     const uint32_t was_filled = flow->filled;
 
+    if (flow->initiator->lay != NULL) {
+        return NVBW_OK;
+    }
     if (was_filled && flow->background) {
         return NVBW_OK;
     }

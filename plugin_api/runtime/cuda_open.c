@@ -23,10 +23,13 @@ static int32_t not_built(const struct flow_record *record, struct error *err)
 static int32_t find_initiator(struct cuda_flow *flow, struct error *err)
 {
     const struct flow_record *const record = &flow->run->record;
-    const struct initiator *const found = record->initiator < INITIATORS_END
-                                              ? initiators[record->initiator]
-                                              : NULL;
+    const int is_chase = record->operation == NVBW_OP_CHASE &&
+                         record->initiator != NVBW_BY_PLUGIN;
+    const struct initiator *found = NULL;
 
+    if (record->initiator < INITIATORS_END) {
+        found = (is_chase ? chasers : initiators)[record->initiator];
+    }
     if (found == NULL || (found->operations & (1u << record->operation)) == 0) {
         return not_built(record, err);
     }
@@ -204,6 +207,10 @@ int32_t cuda_session_open(struct cuda_session *cuda, struct error *err)
                                 : COPIES_MOST;
     session->copies_limit = copy_count_most(
         session->facts, &cuda->hub->run->record, session->copies_limit);
+    if (cuda->hub->initiator->bounds != NULL) {
+        cuda->hub->initiator->bounds(
+            cuda, cuda->hub, &session->copies_least, &session->copies_limit);
+    }
     session->copies_least = session->copies_least < session->copies_limit
                                 ? session->copies_least
                                 : session->copies_limit;

@@ -49,7 +49,7 @@ static const struct initiator_rule initiators[] = {
     [NVBW_BY_CE] = { BIT(NVBW_OP_COPY), ALL_MEMORY },
     [NVBW_BY_SM] = { KERNEL_OPERATIONS | BIT(NVBW_OP_SPLIT), ALL_MEMORY },
     [NVBW_BY_TMA] = { BIT(NVBW_OP_COPY) | BIT(NVBW_OP_READ) |
-                          BIT(NVBW_OP_WRITE),
+                          BIT(NVBW_OP_WRITE) | BIT(NVBW_OP_CHASE),
         ALL_MEMORY },
     [NVBW_BY_CPU] = { KERNEL_OPERATIONS, HOST_MEMORY },
     [NVBW_BY_PLUGIN] = { UINT32_MAX, ALL_MEMORY },

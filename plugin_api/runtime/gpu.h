@@ -14,6 +14,8 @@
 enum { ENGINE_KERNELS(GPU_KERNEL_NUMBER) GPU_KERNELS };
 #define SM_KERNEL_NUMBER(name, args) SM_KERNEL_##name,
 enum { SM_KERNELS(SM_KERNEL_NUMBER) SM_KERNELS_END };
+#define CHASE_KERNEL_NUMBER(name, args) CHASE_KERNEL_##name,
+enum { CHASE_KERNELS(CHASE_KERNEL_NUMBER) CHASE_KERNELS_END };
 
 enum {
     GPU_ROOM_BYTES = 64 << 10, /* of device memory for the engine's results */
@@ -36,7 +38,8 @@ struct gpu {
     struct CUctx_st *context;
     struct CUmod_st *modules[KERNEL_FAMILIES];
     struct CUfunc_st *kernels[GPU_KERNELS];
-    struct CUfunc_st *sm_kernels[SM_KERNELS_END]; /* after gpu_need_sm */
+    struct CUfunc_st *sm_kernels[SM_KERNELS_END];       /* after gpu_need_sm */
+    struct CUfunc_st *chase_kernels[CHASE_KERNELS_END]; /* gpu_need_chase */
     struct CUstream_st *stream; /* the engine's own, never gated */
     cu_address room;
     unsigned char *peers; /* by position: how far access is (gpu_peer.c) */
@@ -76,6 +79,12 @@ int32_t gpu_need_sm(struct gpu *gpu, struct error *err);
  * current. */
 int32_t gpu_launch_sm(const struct gpu *gpu, uint32_t kernel,
     struct CUstream_st *stream, void *args, uint64_t blocks, struct error *err);
+
+/* The same for the kernels that follow chains (gpu_chase.c). */
+int32_t gpu_need_chase(struct gpu *gpu, struct error *err);
+int32_t gpu_launch_chase(const struct gpu *gpu, uint32_t kernel,
+    struct CUstream_st *stream, void *args, uint64_t blocks, uint32_t threads,
+    struct error *err);
 
 /* Waits, polling, until the stream is empty. */
 int32_t gpu_wait(const struct gpu *gpu, struct CUstream_st *stream,

@@ -31,6 +31,15 @@ struct initiator {
      * May be NULL. */
     int32_t (*open)(
         struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);
+    /* How many copies a sample has at least and at most, where that does not
+     * follow from their bytes; given as it would be else. May be NULL. */
+    void (*bounds)(const struct cuda_session *cuda,
+        const struct cuda_flow *flow, uint64_t *least, uint64_t *most);
+    /* After the buffers are there and before anything is queued: puts into
+     * the source what stands there in all samples, instead of a pattern. Such
+     * a flow has one slice. May be NULL. */
+    int32_t (*lay)(
+        struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);
     /* Queues `count` copies from number `first` on (COPY_WARM_UP: the one
      * for warm-up) on the flow's stream. Its context is current. Must not
      * block, and adds at most `count` operations to the stream. */
@@ -49,6 +58,10 @@ struct initiator {
     /* What one copy counts in the figure: bytes, or repeats. NULL: the bytes
      * of a copy. */
     double (*amount)(const struct cuda_flow *flow);
+    /* The seconds that the figure counts, where they are not those from the
+     * flow's start to its end. May be NULL. */
+    int32_t (*seconds)(
+        const struct cuda_flow *flow, double *out_seconds, struct error *err);
     /* Compares what a sample left behind where the engine's comparison of
      * destinations does not fit: asked for flows without a destination, and
      * for all flows of an initiator with own_slices. */
@@ -61,8 +74,13 @@ struct initiator {
 extern const struct initiator *const initiators[];
 enum { INITIATORS_END = 6 };
 
+/* Of the operation CHASE, likewise (chasers.c). */
+extern const struct initiator *const chasers[];
+
 extern const struct initiator initiator_ce;     /* initiator_ce.c */
 extern const struct initiator initiator_plugin; /* initiator_plugin.c */
 extern const struct initiator initiator_sm;     /* initiator_sm.c */
+extern const struct initiator chaser_sm;        /* sm_chase.c */
+extern const struct initiator chaser_tma;       /* sm_chase.c */
 
 #endif

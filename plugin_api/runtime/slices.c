@@ -88,17 +88,18 @@ static void size_counted(
     const uint64_t repeats = flow->run->given->repeats;
 
     flow->copies = repeats > 0 ? repeats : copies;
-    flow->single = cuda->session->params.fixed;
+    flow->single = cuda->session->params.fixed || flow->initiator->lay != NULL;
     flow->slices = flow->copies < COPIES_MOST || flow->initiator->own_slices
                        ? flow->copies
                        : COPIES_MOST;
     flow->slices = flow->single ? 1 : flow->slices;
-    flow->apart = flow->single && !can_poison_in_stream(flow);
+    flow->apart = flow->single && flow->initiator->lay == NULL &&
+                  !can_poison_in_stream(flow);
 }
 
 static int32_t get_side(struct cuda_session *cuda, struct cuda_flow *flow,
-    uint32_t memory, int32_t place, struct buffer **out, uint64_t *out_step,
-    struct error *err)
+    uint32_t memory, int32_t place, uint64_t content, struct buffer **out,
+    uint64_t *out_step, struct error *err)
 {
     struct session *const session = cuda->session;
     const struct flow_record *const record = &flow->run->record;
@@ -107,7 +108,8 @@ static int32_t get_side(struct cuda_session *cuda, struct cuda_flow *flow,
     struct buffer_want want = { .facts = session->facts,
         .engine = cuda->engine,
         .place = place,
-        .executor = record->executor };
+        .executor = record->executor,
+        .content = content };
 
     *out = NULL;
     *out_step = step;
@@ -144,9 +146,9 @@ static int32_t get_flow(
 
     run->record.copies = flow->copies;
     TRY(get_side(cuda, flow, run->record.src_memory, run->record.src_place,
-        &run->src, &run->src_step, err));
+        flow->content, &run->src, &run->src_step, err));
     return get_side(cuda, flow, run->record.dst_memory, run->record.dst_place,
-        &run->dst, &run->dst_step, err);
+        0, &run->dst, &run->dst_step, err);
 }
 
 int32_t slices_get(struct cuda_session *cuda, uint64_t copies,

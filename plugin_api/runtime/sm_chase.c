@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "sm_chase.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "state.h"
+
+enum {
+    STEPS_ADAPTIVE = 1000,
+    STEPS_FIXED_ALL = 1000000, /* nvbandwidth's, over all SMs */
+    STRETCH = 1024,
+    LAPS_LONG = 3, /* against one */
+    SAMPLES_LEAST = 8,
+    STRETCHES_MOST = 96, /* of a sample, twice as many launches */
+    LOAD_BYTES = 8
+};
+
+/* A line of each node is enough to outrun caches of this many bytes twenty
+ * times; beyond, nodes stand further apart. What a simulated machine follows
+ * is walked by a CPU. */
+#define NODES_MOST      (UINT64_C(32) << 20)
+#define NODES_SIMULATED (UINT64_C(16) << 10)
+
+static const uint64_t bulk_limit_ns = UINT64_C(10) * 1000 * 1000 * 1000;
+
+static int is_random(const struct cuda_flow *flow)
+{
+    const struct chase_flow *const chase = flow->state;
+
+    return chase->chain.random != 0;
+}
+
+/* ---- Sizes --------------------------------------------------------------- */
+
+/* SMs of a sample, so that the least number of samples has seen them all. */
+static uint64_t units_a_sample(
+    const struct cuda_session *cuda, const struct chase_flow *chase)
+{
+    const struct measure_params *const params = &cuda->session->params;
+    const uint32_t samples = params->min_samples > SAMPLES_LEAST
+                                 ? params->min_samples
+                                 : (uint32_t)SAMPLES_LEAST;
+
+    return params->fixed ? chase->units
+                         : (chase->units + samples - 1) / samples;
+}
+
+static uint64_t stretches(
+    const struct cuda_session *cuda, const struct chase_flow *chase)
+{
+    const uint64_t units = units_a_sample(cuda, chase);
+
+    return units < STRETCHES_MOST ? units : (uint64_t)STRETCHES_MOST;
+}
+
+static void bounds(const struct cuda_session *cuda,
+    const struct cuda_flow *flow, uint64_t *least, uint64_t *most)
+{
+    const struct chase_flow *const chase = flow->state;
+
+    if (chase->chain.random) {
+        *least = *most = 2 * stretches(cuda, chase);
+        return;
+    }
+    *least = units_a_sample(cuda, chase);
+    *most = STREAM_OPERATIONS - OTHER_OPERATIONS - cuda->count;
+    *most = *most < COPIES_MOST ? *most : COPIES_MOST;
+}
+
+/* A short cycle is gone round as often as makes a stretch. */
+static uint64_t steps_of(
+    const struct cuda_session *cuda, const struct chase_flow *chase)
+{
+    const uint64_t count = chase->chain.count;
+
+    if (chase->chain.random) {
+        return count < STRETCH ? (STRETCH + count - 1) / count * count
+                               : (uint64_t)STRETCH;
+    }
+    return cuda->session->params.fixed ? STEPS_FIXED_ALL / chase->units
+                                       : (uint64_t)STEPS_ADAPTIVE;
+}
+
+/* ---- Opening ------------------------------------------------------------- */
+
+static int32_t too_old(const struct gpu *gpu, struct error *err)
+{
+    error_set(err, NVBW_E_SKIPPED,
+        "bulk copies need compute capability 9.0, GPU %d has %u.%u",
+        gpu->facts->index, gpu->facts->compute / 10, gpu->facts->compute % 10);
+    if (err != NULL) {
+        err->code = NVBW_SKIP_ARCH_TOO_OLD;
+    }
+    return NVBW_E_SKIPPED;
+}
+
+static int32_t make_chain(struct cuda_session *cuda, struct cuda_flow *flow,
+    struct chase_flow *chase, struct error *err)
+{
+    const struct session *const session = cuda->session;
+    const struct flow_record *const record = &flow->run->record;
+
+    TRY(chain_make(record->bytes, record->stride, session->params.seed,
+        session->facts->simulated ? NODES_SIMULATED : NODES_MOST, &chase->chain,
+        err));
+    FAIL_IF(record->offset % CHASE_LINE != 0, err, NVBW_E_INVALID,
+        "a chain of loads begins at a multiple of %d bytes", CHASE_LINE);
+    flow->content = chain_tag(&chase->chain);
+    return NVBW_OK;
+}
+
+static int32_t open_flow(struct cuda_session *cuda, struct cuda_flow *flow,
+    uint32_t kernel, struct error *err)
+{
+    struct gpu *const gpu = flow->gpu;
+    struct chase_flow *const chase =
+        arena_alloc(cuda->session->arena, 1, sizeof *chase);
+
+    FAIL_IF(chase == NULL, err, NVBW_E_SYSTEM, "no memory for a flow");
+    flow->state = chase;
+    chase->kernel = kernel;
+    chase->units = gpu->facts->units > 0 ? gpu->facts->units : 1;
+    TRY(make_chain(cuda, flow, chase, err));
+    chase->steps = steps_of(cuda, chase);
+    if (cuda->session->params.fixed) {
+        uint64_t least = 0;
+        uint64_t most = 0;
+
+        bounds(cuda, flow, &least, &most);
+        cuda->session->params.copies = (uint32_t)(least < most ? least : most);
+    }
+    TRY(gpu_need_chase(gpu, err));
+    CUDA_TRY(gpu->api, err,
+        gpu->api->memory_alloc(&chase->room, CHASE_ROOM_BYTES),
+        "GPU %d: no memory for the results of a chase", gpu->facts->index);
+    return NVBW_OK;
+}
+
+static int32_t open_loads(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+{
+    return open_flow(cuda, flow, CHASE_KERNEL_chase, err);
+}
+
+static int32_t open_bulk(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+{
+    return flow->gpu->facts->compute < 90
+               ? too_old(flow->gpu, err)
+               : open_flow(cuda, flow, CHASE_KERNEL_chase_bulk, err);
+}
+
+/* ---- Samples ------------------------------------------------------------- */
+
+static int32_t begin(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+{
+    struct chase_flow *const chase = flow->state;
+    const struct gpu *const gpu = flow->gpu;
+
+    (void)cuda;
+    chase->first = chase->next;
+    chase->next += is_random(flow) ? flow->copies / 2 : flow->copies;
+    chase->next %= chase->units;
+    TRY(gpu_use(gpu, err));
+    CUDA_TRY(gpu->api, err,
+        gpu->api->set_words_async(chase->room + CHASE_ROOM_RESULTS, 0,
+            CHASE_ROOM_STARTS / 4, gpu->stream),
+        "GPU %d: results of a chase", gpu->facts->index);
+    return gpu_wait(gpu, gpu->stream, CHASE_LIMIT_NS,
+        "clearing the results of a chase", err);
+}
+
+/* The walk of a launch, and the block that takes it. */
+static struct chase_walk plan_walk(
+    struct cuda_flow *flow, uint64_t number, uint64_t *out_block)
+{
+    struct chase_flow *const chase = flow->state;
+    const uint64_t half = flow->copies / 2;
+    struct chase_walk walk = { 0, chase->steps };
+
+    if (number == COPY_WARM_UP) {
+        *out_block = chase->first;
+    } else {
+        const int is_long = is_random(flow) && number >= half;
+
+        walk.steps *= is_long ? LAPS_LONG : 1;
+        *out_block =
+            (chase->first + number - (is_long ? half : 0)) % chase->units;
+    }
+    if (is_random(flow)) {
+        walk.rank = chase->rank;
+        chase->rank = (chase->rank + walk.steps) % chase->chain.count;
+    }
+    return walk;
+}
+
+static int32_t launch(
+    struct cuda_flow *flow, uint64_t number, struct error *err)
+{
+    struct chase_flow *const chase = flow->state;
+    const uint64_t slot =
+        number < CHASE_RESULTS - 1 ? number : CHASE_RESULTS - 1;
+    uint64_t block = 0;
+    const struct chase_walk walk = plan_walk(flow, number, &block);
+    struct chase_args args = { chain_at(&chase->chain, walk.rank), walk.steps,
+        block,
+        chase->room + CHASE_ROOM_RESULTS + slot * sizeof(struct chase_result),
+        bulk_limit_ns };
+
+    chase->walks[slot] = walk;
+    TRY(gpu_launch_chase(
+        flow->gpu, chase->kernel, flow->stream, &args, chase->units, 1, err));
+    if (is_random(flow) && number + 1 == flow->copies / 2) {
+        CUDA_TRY(flow->gpu->api, err,
+            flow->gpu->api->event_record(flow->first, flow->stream),
+            "GPU %d: an event was not recorded", flow->gpu->facts->index);
+    }
+    return NVBW_OK;
+}
+
+static int32_t enqueue(struct cuda_session *cuda, struct cuda_flow *flow,
+    uint64_t first, uint64_t count, struct error *err)
+{
+    (void)cuda;
+    for (uint64_t i = 0; i < count; i++) {
+        TRY(launch(flow, first == COPY_WARM_UP ? first : first + i, err));
+    }
+    return NVBW_OK;
+}
+
+/* Three stretches less one on as many SMs are two on each: what all launches
+ * of the sample have together. */
+static int32_t seconds(
+    const struct cuda_flow *flow, double *out, struct error *err)
+{
+    double short_ones = 0.0;
+    double long_ones = 0.0;
+
+    if (!is_random(flow)) {
+        return cuda_elapsed(flow, flow->start, flow->end, out, err);
+    }
+    TRY(cuda_elapsed(flow, flow->start, flow->first, &short_ones, err));
+    TRY(cuda_elapsed(flow, flow->first, flow->end, &long_ones, err));
+    FAIL_IF(long_ones <= short_ones, err, NVBW_E_CUDA,
+        "GPU %d: three stretches of a chain took no longer than one",
+        flow->gpu->facts->index);
+    *out = long_ones - short_ones;
+    return NVBW_OK;
+}
+
+static double amount(const struct cuda_flow *flow)
+{
+    const struct chase_flow *const chase = flow->state;
+
+    return (double)chase->steps;
+}
+
+/* ---- Afterwards ---------------------------------------------------------- */
+
+static void add_unit(struct chase_flow *chase, uint64_t number)
+{
+    const struct chase_result *const result = &chase->results[number];
+
+    if (result->unit < CHASE_UNITS_MOST && result->end_ns > result->start_ns) {
+        struct chase_unit *const unit = &chase->seen[result->unit];
+
+        unit->ns += (double)(result->end_ns - result->start_ns);
+        unit->steps += (double)chase->walks[number].steps;
+    }
+}
+
+static void tell_spread(const struct chase_flow *chase, struct record *record)
+{
+    record->spread_low = NAN;
+    record->spread_high = NAN;
+    for (uint32_t i = 0; i < CHASE_UNITS_MOST; i++) {
+        const struct chase_unit *const unit = &chase->seen[i];
+
+        if (unit->steps > 0.0) {
+            const double each = unit->ns / unit->steps;
+
+            record->spread_low = fmin(record->spread_low, each);
+            record->spread_high = fmax(record->spread_high, each);
+        }
+    }
+}
+
+static void tell_wrong(struct cuda_session *cuda, const struct cuda_flow *flow,
+    uint64_t number, uint64_t expected, struct record *record)
+{
+    const struct chase_flow *const chase = flow->state;
+    const uint64_t actual = chase->results[number].at;
+    struct error err = { 0 };
+
+    if (record->mismatches++ > 0) {
+        return;
+    }
+    record->mismatch_expected = expected;
+    record->mismatch_actual = actual;
+    snprintf(err.text, sizeof err.text,
+        "walk %" PRIu64 " of %" PRIu64 " loads ended at %#" PRIx64
+        ", not %#" PRIx64
+        ": a load was left out, or the chain is not the one that was laid",
+        number, chase->walks[number].steps, actual, expected);
+    settle_record(
+        cuda->session->arena, record, STATE_MISMATCH, "wrong_data", &err);
+}
+
+static void check_walks(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct record *record)
+{
+    const struct chase_flow *const chase = flow->state;
+
+    record->verified = "all";
+    for (uint64_t i = 0; i < flow->copies; i++) {
+        const struct chase_walk *const walk = &chase->walks[i];
+        const uint64_t expected =
+            chain_at(&chase->chain, walk->rank + walk->steps);
+
+        record->verified_bytes += walk->steps * LOAD_BYTES;
+        if (chase->results[i].at != expected) {
+            tell_wrong(cuda, flow, i, expected, record);
+        }
+    }
+    tell_spread(chase, record);
+}
+
+static int32_t verify(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+{
+    const struct session *const session = cuda->session;
+    struct chase_flow *const chase = flow->state;
+    const struct gpu *const gpu = flow->gpu;
+
+    TRY(gpu_use(gpu, err));
+    CUDA_TRY(gpu->api, err,
+        gpu->api->copy_up(chase->results, chase->room + CHASE_ROOM_RESULTS,
+            sizeof chase->results),
+        "GPU %d: results of a chase", gpu->facts->index);
+    for (uint64_t i = 0; i < flow->copies; i++) {
+        add_unit(chase, i);
+    }
+    chase->verified += flow->copies;
+    for (uint32_t i = 0; i < session->targets_count; i++) {
+        if ((int32_t)i == flow->run->cell || session->targets[i].is_total) {
+            check_walks(cuda, flow, session->targets[i].record);
+        }
+    }
+    return NVBW_OK;
+}
+
+/* The mean is one over all SMs only where each of them had its turn. */
+static void flag_missed(
+    const struct cuda_session *cuda, const struct cuda_flow *flow)
+{
+    const struct chase_flow *const chase = flow->state;
+    uint32_t seen = 0;
+
+    for (uint32_t i = 0; i < CHASE_UNITS_MOST; i++) {
+        seen += chase->seen[i].steps > 0.0;
+    }
+    if (flow->run->cell >= 0 && chase->verified >= chase->units &&
+        seen < chase->units) {
+        settle_flag(cuda->session->arena,
+            cuda->session->targets[flow->run->cell].record, "sms_missed");
+    }
+}
+
+static void close_flow(struct cuda_session *cuda, struct cuda_flow *flow)
+{
+    const struct chase_flow *const chase = flow->state;
+
+    if (chase == NULL || chase->room == 0) {
+        return;
+    }
+    flag_missed(cuda, flow);
+    flow->gpu->api->memory_free(chase->room);
+}
+
+#define CHASER(open_)                                                          \
+    .operations = 1u << NVBW_OP_CHASE, .open = (open_), .bounds = bounds,      \
+    .lay = chase_lay, .enqueue = enqueue, .begin = begin, .seconds = seconds,  \
+    .amount = amount, .verify = verify, .close = close_flow
+
+const struct initiator chaser_sm = { .name = "sm", CHASER(open_loads) };
+const struct initiator chaser_tma = { .name = "tma", CHASER(open_bulk) };

@@ -242,8 +242,12 @@ static const struct sim_kernel *find(
 
 const struct sim_kernel *kernel_find(const char *name)
 {
-    const struct sim_kernel *const found =
+    const struct sim_kernel *found =
         find(kernels, sizeof kernels / sizeof kernels[0], name);
 
-    return found != NULL ? found : find(sim_kernels_sm, SIM_KERNELS_SM, name);
+    if (found == NULL) {
+        found = find(sim_kernels_sm, SIM_KERNELS_SM, name);
+    }
+    return found != NULL ? found
+                         : find(sim_kernels_chase, SIM_KERNELS_CHASE, name);
 }

@@ -34,6 +34,10 @@ cu_result kernel_reach(const struct kernel_launch *launch, uint64_t address,
 enum { SIM_KERNELS_SM = 0 SM_KERNELS(SIM_KERNEL_COUNT) };
 extern const struct sim_kernel sim_kernels_sm[SIM_KERNELS_SM];
 
+/* sim_kernels_chase.c */
+enum { SIM_KERNELS_CHASE = 0 CHASE_KERNELS(SIM_KERNEL_COUNT) };
+extern const struct sim_kernel sim_kernels_chase[SIM_KERNELS_CHASE];
+
 /* NULL: the simulated driver has no such kernel. */
 const struct sim_kernel *kernel_find(const char *name);
 

@@ -55,6 +55,20 @@ int place_find(struct sim_machine *machine, uint32_t executor, uint64_t address,
     return 1;
 }
 
+int place_extent(struct sim_machine *machine, uint64_t address,
+    uint64_t *out_base, uint64_t *out_bytes)
+{
+    const struct memory_range *range =
+        memory_find(&machine->memory, address, 1);
+
+    if (range == NULL) {
+        return 0;
+    }
+    *out_base = range->base;
+    *out_bytes = range->bytes;
+    return 1;
+}
+
 static void use(
     const struct path *path, uint32_t resource, double cost, double weight)
 {

@@ -36,6 +36,9 @@ void path_write(struct sim_machine *machine, uint32_t executor,
 void path_split(struct sim_machine *machine, uint32_t executor,
     const struct place *dst, const struct place *src, uint64_t bytes,
     struct sim_op *op);
+/* The memory of one allocation that this address belongs to. */
+int place_extent(struct sim_machine *machine, uint64_t address,
+    uint64_t *out_base, uint64_t *out_bytes);
 int path_blocks(const struct place *dst, const struct place *src);
 
 #endif

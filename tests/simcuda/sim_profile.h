@@ -74,6 +74,8 @@ struct profile_gpu {
     double clock_offset_ms, clock_drift_ppm;
     double kernel_us; /* start of a kernel */
     double latency_host_ns, latency_peer_ns, latency_local_ns;
+    double latency_bulk_ns;   /* more, for a step by a bulk copy */
+    double latency_spread_ns; /* between the fastest SM and the slowest */
     struct profile_link pcie;
     struct profile_nvlink nvlink;
     struct profile_class classes[TRANSFER_CLASSES_END];

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* latency: the time of one load, each waiting for the one before, over memory
+ * of the host, of another GPU and of the GPU itself. One run() serves all; a
+ * testcase is its row of work. */
+#include "nvbw/plugin.h"
+
+/* What nvbandwidth follows: enough for no SM's own cache. */
+#define STRIDE_FOOTPRINT (UINT64_C(2) << 20)
+#define STRIDE           128
+
+/* A random cycle outruns the cache that would answer so many times. */
+#define GPU_CACHES 20
+#define CPU_CACHES 4
+/* Of a host whose cache is unknown or too large to be outrun. */
+#define HOST_FOOTPRINT_LEAST (UINT64_C(256) << 20)
+#define HOST_FOOTPRINT_MOST  (UINT64_C(4) << 30)
+
+enum chase_order { ORDER_STRIDE = 0, ORDER_RANDOM = 1 };
+
+/* Where the chain lies, seen from the GPU that follows it. */
+enum where { ON_HOST, ON_PEER, ON_ITSELF };
+
+struct work {
+    uint32_t initiator;
+    enum where where;
+};
+
+/* ---- Parameters --------------------------------------------------------- */
+
+static const struct nvbw_param footprint_param = {
+    .size = sizeof footprint_param,
+    .type = NVBW_TYPE_SIZE,
+    .name = "footprint",
+    .help = "Memory that the chain of loads lies in; 0 B: 2 MiB for chase = "
+            "\"stride\"; for \"random\" 20 times the L2 cache, or 4 times the "
+            "host's last-level cache (256 MiB to 4 GiB).",
+    .default_text = "0 B",
+    .min_text = "0 B",
+    .max_text = "1 TiB",
+};
+static const struct nvbw_param *const params[] = { &footprint_param, NULL };
+
+static uint64_t between(uint64_t value, uint64_t least, uint64_t most)
+{
+    if (value < least) {
+        return least;
+    }
+    return value < most ? value : most;
+}
+
+static uint64_t host_cache(struct nvbw_ctx *ctx, const struct nvbw_place *gpu)
+{
+    const struct nvbw_place *const *const nodes =
+        ctx->host->places(ctx, "numa");
+
+    for (int32_t i = 0; nodes[i] != NULL; i++) {
+        if (i == gpu->near_node) {
+            return nodes[i]->cache;
+        }
+    }
+    return 0;
+}
+
+static uint64_t footprint(struct nvbw_ctx *ctx, enum chase_order order,
+    const struct nvbw_place *row, const struct nvbw_place *col)
+{
+    const struct work *const work = ctx->testcase->user;
+    const uint64_t given = (uint64_t)ctx->host->param_int(ctx, "footprint", 0);
+
+    if (given != 0) {
+        return given;
+    }
+    if (order == ORDER_STRIDE) {
+        return STRIDE_FOOTPRINT;
+    }
+    if (work->where == ON_HOST) {
+        return between(CPU_CACHES * host_cache(ctx, row), HOST_FOOTPRINT_LEAST,
+            HOST_FOOTPRINT_MOST);
+    }
+    return between(GPU_CACHES * col->cache, STRIDE_FOOTPRINT, col->memory / 4);
+}
+
+/* ---- Running ------------------------------------------------------------ */
+
+/* GPU `row` follows a chain over the memory of GPU `col`, or of the host. */
+static int32_t measure_cell(struct nvbw_ctx *ctx, uint32_t row, uint32_t col,
+    const struct nvbw_cell *cell)
+{
+    const struct work *const work = ctx->testcase->user;
+    const struct nvbw_place *const *const gpus = ctx->host->places(ctx, "gpu");
+    const enum chase_order order =
+        (enum chase_order)ctx->host->param_int(ctx, "chase", 0);
+    const int on_host = work->where == ON_HOST;
+    const struct nvbw_flow flow = {
+        .size = sizeof flow,
+        .initiator = work->initiator,
+        .operation = NVBW_OP_CHASE,
+        .src_memory = on_host ? NVBW_MEM_PINNED : NVBW_MEM_DEVICE,
+        .src_place = on_host ? NVBW_NEAR : (int32_t)col,
+        .executor = (int32_t)row,
+        .stride = order == ORDER_STRIDE ? STRIDE : 0,
+        .bytes = footprint(ctx, order, gpus[row], gpus[col]),
+        .cell = cell,
+    };
+    const struct nvbw_flow *const flows[] = { &flow, NULL };
+    const struct nvbw_measurement measurement = { .size = sizeof measurement,
+        .flows = flows };
+
+    return ctx->host->measure(ctx, &measurement);
+}
+
+static int32_t measure_row(
+    struct nvbw_ctx *ctx, uint32_t row, uint32_t gpus_count)
+{
+    const struct work *const work = ctx->testcase->user;
+
+    if (work->where != ON_PEER) {
+        const struct nvbw_cell cell = NVBW_CELL("latency", 0, row);
+
+        return measure_cell(ctx, row, row, &cell);
+    }
+    for (uint32_t col = 0; col < gpus_count; col++) {
+        const struct nvbw_cell cell = NVBW_CELL("latency", row, col);
+        const int32_t status =
+            row == col ? NVBW_OK : measure_cell(ctx, row, col, &cell);
+
+        if (status < 0) {
+            return status;
+        }
+    }
+    return NVBW_OK;
+}
+
+static int32_t run(struct nvbw_ctx *ctx)
+{
+    const struct nvbw_place *const *const gpus = ctx->host->places(ctx, "gpu");
+    uint32_t count = 0;
+
+    while (gpus[count] != NULL) {
+        count++;
+    }
+    for (uint32_t row = 0; row < count; row++) {
+        const int32_t status = measure_row(ctx, row, count);
+
+        if (status < 0) {
+            return status;
+        }
+    }
+    return NVBW_OK;
+}
+
+/* ---- Testcases ---------------------------------------------------------- */
+
+#define METRIC(variable, flags_, rows_, help_)                                 \
+    static const struct nvbw_metric variable = { .size = sizeof variable,      \
+        .flags = (flags_),                                                     \
+        .unit = NVBW_UNIT_NANOSECONDS,                                         \
+        .better = NVBW_LOWER,                                                  \
+        .name = "latency",                                                     \
+        .help = help_,                                                         \
+        .rows = (rows_),                                                       \
+        .cols = "gpu" };                                                       \
+    static const struct nvbw_metric *const variable##_list[] = { &variable,    \
+        NULL };
+
+METRIC(from_host, 0, NULL,
+    "Time of one load by this GPU from the host's memory nearest to it.")
+METRIC(from_peer, NVBW_METRIC_PAIRS, "gpu",
+    "Time of one load by the row's GPU from the memory of the column's.")
+METRIC(
+    from_itself, 0, NULL, "Time of one load by this GPU from its own memory.")
+
+static const struct nvbw_needs one_gpu = { .size = sizeof one_gpu,
+    .min_gpus = 1 };
+static const struct nvbw_needs two_gpus = {
+    .size = sizeof two_gpus, .features = NVBW_NEED_PEER, .min_gpus = 2
+};
+static const struct nvbw_needs two_gpus_bulk = { .size = sizeof two_gpus_bulk,
+    .features = NVBW_NEED_PEER,
+    .min_gpus = 2,
+    .min_compute = 90 };
+
+static const char *const tags_host[] = { "host", "latency", NULL };
+static const char *const tags_peer[] = { "peer", "latency", NULL };
+static const char *const tags_local[] = { "local", "latency", NULL };
+
+#define ABOUT                                                                  \
+    "One thread of one SM follows a chain whose every node holds the address " \
+    "of the next.\n\n"                                                         \
+    "chase = \"stride\": 128-byte steps over 2 MiB from the head on, by "      \
+    "every "                                                                   \
+    "SM in turn, a launch each, as nvbandwidth does; the figure is the mean "  \
+    "over the SMs, launches included. A chain of 2 MiB in a GPU is answered "  \
+    "by that GPU's L2 cache (flag cache_bound).\n\n"                           \
+    "chase = \"random\": a random cycle over `footprint`, after the cache "    \
+    "was "                                                                     \
+    "emptied and one lap taken by all SMs; the figure is the difference of "   \
+    "three stretches and one on some of the SMs in turn, so launches drop "    \
+    "out.\n\n"                                                                 \
+    "buffer_size has no effect. The record's spread is that over the SMs. "    \
+    "Verified: every link, by the lap; and where each walk ends, which "       \
+    "proves "                                                                  \
+    "that it took all its steps in order."
+
+/* X(name, initiator, where, tags, needs, metrics, summary) */
+#define TESTCASES(X)                                                           \
+    X(host_device_latency_sm, NVBW_BY_SM, ON_HOST, tags_host, one_gpu,         \
+        from_host_list, "Latency of host memory for loads by each GPU.")       \
+    X(device_to_device_latency_sm, NVBW_BY_SM, ON_PEER, tags_peer, two_gpus,   \
+        from_peer_list,                                                        \
+        "Latency of each GPU's memory for loads by each other GPU.")           \
+    X(device_to_device_latency_tma, NVBW_BY_TMA, ON_PEER, tags_peer,           \
+        two_gpus_bulk, from_peer_list,                                         \
+        "Latency of each GPU's memory for bulk copies by each other GPU.")     \
+    X(device_local_latency_sm, NVBW_BY_SM, ON_ITSELF, tags_local, one_gpu,     \
+        from_itself_list, "Latency of each GPU's own memory for loads.")
+
+#define TESTCASE(name_, initiator_, where_, tags_, needs_, metrics_, summary_) \
+    static const struct work work_##name_ = { initiator_, where_ };            \
+    static const struct nvbw_testcase name_ = { .size = sizeof name_,          \
+        .name = #name_,                                                        \
+        .summary = summary_,                                                   \
+        .help = ABOUT,                                                         \
+        .tags = tags_,                                                         \
+        .needs = &needs_,                                                      \
+        .params = params,                                                      \
+        .metrics = metrics_,                                                   \
+        .user = &work_##name_,                                                 \
+        .run = run };
+TESTCASES(TESTCASE)
+
+#define TESTCASE_POINTER(                                                      \
+    name_, initiator_, where_, tags_, needs_, metrics_, summary_)              \
+    &name_,
+static const struct nvbw_testcase *const testcases[] = { TESTCASES(
+    TESTCASE_POINTER) NULL };
+
+const struct nvbw_plugin nvbw_plugin_v1 = { .size = sizeof nvbw_plugin_v1,
+    .magic = NVBW_MAGIC,
+    .abi_minor = NVBW_ABI_MINOR,
+    .name = "latency",
+    .version = "1.0.0",
+    .summary = "Latency of memory as GPUs see it.",
+    .licence = "Apache-2.0",
+    .testcases = testcases };

@@ -2,8 +2,7 @@
  * Copyright The nvbw-host authors */
 /* Copies and memsets. The bytes are really moved, when virtual time has come
  * to the end of the copy. */
-#include <string.h>
-
+#include "sim_contents.h"
 #include "sim_entry.h"
 #include "sim_paths.h"
 #include "sim_stream.h"
@@ -27,9 +26,11 @@ static void move(struct sim_op *op)
                                      NULL, number) != NULL)) {
         return;
     }
-    memmove(dst, address_of(op->words[COPY_SRC]), bytes);
+    contents_copy(
+        &machine->memory, op->words[COPY_DST], op->words[COPY_SRC], bytes);
     if (bytes > 0 &&
         faults_find(&machine->faults, FAULT_COPY_FLIP, NULL, number) != NULL) {
+        contents_touch(&machine->memory, op->words[COPY_DST] + bytes / 2, 1);
         dst[bytes / 2] ^= 1;
     }
 }
@@ -182,16 +183,14 @@ enum set_word { SET_DST, SET_VALUE, SET_COUNT, SET_WIDTH };
 
 static void fill(struct sim_op *op)
 {
-    if (op->words[SET_WIDTH] == 1) {
-        memset(address_of(op->words[SET_DST]), (int)op->words[SET_VALUE],
-            op->words[SET_COUNT]);
-        return;
-    }
-    uint32_t *const words = address_of(op->words[SET_DST]);
+    /* The value once for every place it has in a word. */
+    const uint64_t times = op->words[SET_WIDTH] == 1
+                               ? UINT64_C(0x0101010101010101)
+                               : UINT64_C(0x0000000100000001);
 
-    for (uint64_t i = 0; i < op->words[SET_COUNT]; i++) {
-        words[i] = (uint32_t)op->words[SET_VALUE];
-    }
+    contents_repeat(&sim_machine()->memory, op->words[SET_DST],
+        op->words[SET_COUNT] * op->words[SET_WIDTH],
+        op->words[SET_VALUE] * times);
 }
 
 static cu_result set_async(cu_address dst, uint32_t value, size_t count,

@@ -6,6 +6,7 @@
 
 #include "args.h"
 #include "pattern.h"
+#include "sim_contents.h"
 #include "sim_paths.h"
 
 static void *address_of(uint64_t address)
@@ -87,7 +88,7 @@ static void fill_finish(struct sim_op *op)
     struct fill_args args;
 
     memcpy(&args, op->words, sizeof args);
-    pattern_fill(address_of(args.memory), args.bytes, args.key);
+    contents_fill(&sim_machine()->memory, args.memory, args.bytes, args.key);
 }
 
 static void poison_finish(struct sim_op *op)
@@ -95,13 +96,7 @@ static void poison_finish(struct sim_op *op)
     struct poison_args args;
 
     memcpy(&args, op->words, sizeof args);
-    uint8_t *const memory = address_of(args.memory);
-    const uint64_t whole = args.bytes - args.bytes % sizeof args.word;
-
-    for (uint64_t at = 0; at < whole; at += sizeof args.word) {
-        memcpy(memory + at, &args.word, sizeof args.word);
-    }
-    memcpy(memory + whole, &args.word, args.bytes - whole);
+    contents_repeat(&sim_machine()->memory, args.memory, args.bytes, args.word);
 }
 
 /* What is stored there is lost on the way. */
@@ -154,8 +149,8 @@ static void compare_finish(struct sim_op *op)
     memcpy(&args, op->words, sizeof args);
     uint64_t *const wrong = address_of(args.wrong);
     uint64_t *const first = address_of(args.first);
-    const uint64_t count =
-        pattern_compare(address_of(args.memory), args.bytes, args.key, &fault);
+    const uint64_t count = contents_compare(
+        &sim_machine()->memory, args.memory, args.bytes, args.key, &fault);
 
     *wrong += count;
     if (count > 0 && fault.offset < *first) {
@@ -197,17 +192,8 @@ static void sum_finish(struct sim_op *op)
     struct sum_args args;
 
     memcpy(&args, op->words, sizeof args);
-    const uint8_t *const memory = address_of(args.memory);
-    uint64_t sum = 0;
-
-    for (uint64_t at = 0; at < args.bytes; at += sizeof(uint64_t)) {
-        const uint64_t left = args.bytes - at;
-        uint64_t word = 0;
-
-        memcpy(&word, memory + at, left < sizeof word ? left : sizeof word);
-        sum += word;
-    }
-    *(uint64_t *)address_of(args.sum) += sum;
+    *(uint64_t *)address_of(args.sum) +=
+        contents_sum(&sim_machine()->memory, args.memory, args.bytes);
 }
 
 static cu_result sum_plan(const struct kernel_launch *launch, struct sim_op *op)

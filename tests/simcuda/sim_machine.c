@@ -12,6 +12,7 @@
 
 #include "sim_entry.h"
 #include "sim_setup.h"
+#include "sim_trap.h"
 
 enum {
     CONNECTIONS_DEFAULT = 8,
@@ -25,6 +26,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct sim_machine machine;
 static uint64_t calls[SIM_CALLS_END];
 static _Thread_local struct CUctx_st *current;
+static _Thread_local int holds_lock;
 
 #define SIM_CALL_NAME(member, symbol, version, parameters) #symbol,
 static const char *const call_names[] = { CUDA_FUNCTIONS(SIM_CALL_NAME) };
@@ -32,11 +34,18 @@ static const char *const call_names[] = { CUDA_FUNCTIONS(SIM_CALL_NAME) };
 void sim_lock(void)
 {
     pthread_mutex_lock(&lock);
+    holds_lock = 1;
 }
 
 void sim_unlock(void)
 {
+    holds_lock = 0;
     pthread_mutex_unlock(&lock);
+}
+
+int sim_is_locked(void)
+{
+    return holds_lock;
 }
 
 /* ---- Making the machine -------------------------------------------------- */
@@ -167,7 +176,11 @@ static void make_machine(void)
     if (make_core() != 0 || make_gpus() != 0) {
         snprintf(machine.trouble, sizeof machine.trouble,
             "not enough memory for the simulated machine");
+        return;
     }
+    machine.memory.sparse_above = (uint64_t)machine.profile.sparse_above_mib
+                                  << 20;
+    machine.memory.guard = trap_set;
 }
 
 struct sim_machine *sim_machine(void)

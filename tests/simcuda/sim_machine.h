@@ -94,6 +94,8 @@ cu_result sim_leave(cu_result result);
 /* Lets another thread in, without ending the call. */
 void sim_lock(void);
 void sim_unlock(void);
+/* Whether the calling thread holds it. */
+int sim_is_locked(void);
 
 #define SIM_CALL(symbol, expression)                                           \
     do {                                                                       \

@@ -2,8 +2,12 @@
  * Copyright The nvbw-host authors */
 #include "sim_memory.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+
+#include "sim_contents.h"
 
 #define WINDOW_STEP  (UINT64_C(2) << 20) /* allocations begin at 2 MiB */
 #define WINDOW_LEAST (UINT64_C(1) << 30)
@@ -108,6 +112,55 @@ int memory_is_pageable(
     return 1;
 }
 
+/* Whether these pages are the process's own, so that closing them hides
+ * nothing from others. */
+static int is_private(uint64_t base, uint64_t bytes)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char line[512];
+    int private = 0;
+
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+        uint64_t start = 0;
+        uint64_t end = 0;
+        char rights[5] = "";
+
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &start, &end, rights) ==
+                3 &&
+            start <= base && base < end) {
+            private = base + bytes <= end && rights[0] == 'r' &&
+                      rights[1] == 'w' && rights[3] == 'p';
+            break;
+        }
+    }
+    if (maps != NULL) {
+        fclose(maps);
+    }
+    return private;
+}
+
+static struct contents *open_contents(
+    const struct memory_map *map, const struct memory_range *range)
+{
+    if (map->sparse_above == 0 || range->bytes <= map->sparse_above) {
+        return NULL;
+    }
+    switch (range->kind) {
+    case MEMORY_DEVICE:
+    case MEMORY_PINNED:
+        return contents_open(range->base, range->bytes, 1);
+    case MEMORY_REGISTERED:
+        return is_private(range->base, range->bytes)
+                   ? contents_open(range->base, range->bytes, 0)
+                   : NULL;
+    case MEMORY_MANAGED:  /* the CPU works on it */
+    case MEMORY_RESERVED: /* nothing there */
+    case MEMORY_MAPPED:   /* others may see its pages */
+        break;
+    }
+    return NULL;
+}
+
 struct memory_range *memory_note(struct memory_map *map, enum memory_kind kind,
     uint64_t base, uint64_t bytes)
 {
@@ -120,6 +173,7 @@ struct memory_range *memory_note(struct memory_map *map, enum memory_kind kind,
     range->base = base;
     range->bytes = bytes;
     range->node = MEMORY_NEAR;
+    range->contents = open_contents(map, range);
     range->next = map->ranges;
     map->ranges = range;
     return range;
@@ -154,6 +208,14 @@ static uint64_t find_room_from(
     return 0;
 }
 
+static void describe_as_zeros(
+    const struct memory_map *map, const struct memory_range *range)
+{
+    if (range->contents != NULL) {
+        contents_repeat(map, range->base, range->bytes, 0);
+    }
+}
+
 struct memory_range *memory_take(
     struct memory_map *map, enum memory_kind kind, uint64_t bytes, uint32_t gpu)
 {
@@ -172,6 +234,7 @@ struct memory_range *memory_take(
     struct memory_range *range = memory_note(map, kind, base, bytes);
 
     if (range != NULL) {
+        describe_as_zeros(map, range);
         range->gpu = gpu;
         map->next = base + room;
     }
@@ -192,7 +255,9 @@ struct memory_range *memory_take_host(
 
     if (range == NULL) {
         munmap(at, bytes);
+        return NULL;
     }
+    describe_as_zeros(map, range);
     return range;
 }
 
@@ -217,6 +282,9 @@ static void give_back(const struct memory_range *range)
 
 void memory_drop(struct memory_map *map, struct memory_range *range)
 {
+    if (range->kind == MEMORY_REGISTERED) { /* it goes on without us */
+        contents_touch(map, range->base, range->bytes);
+    }
     for (struct memory_range **at = &map->ranges; *at != NULL;
          at = &(*at)->next) {
         if (*at == range) {
@@ -225,6 +293,7 @@ void memory_drop(struct memory_map *map, struct memory_range *range)
         }
     }
     give_back(range);
+    contents_close(range->contents);
     free(range->allowed);
     free(range);
 }

@@ -20,6 +20,8 @@ enum memory_kind {
 
 enum { MEMORY_GPUS = 1024, MEMORY_NEAR = -1 };
 
+struct contents;
+
 struct memory_range {
     struct memory_range *next;
     enum memory_kind kind;
@@ -28,12 +30,15 @@ struct memory_range {
     int32_t node;      /* of host memory; MEMORY_NEAR: where the GPU is */
     uint64_t handle;   /* MAPPED */
     uint64_t *allowed; /* MAPPED: bit per GPU */
+    struct contents *contents; /* of large ones, NULL: always real */
 };
 
 struct memory_map {
     struct memory_range *ranges;
     uint64_t window, window_bytes;
-    uint64_t next; /* where to look for room first */
+    uint64_t next;         /* where to look for room first */
+    uint64_t sparse_above; /* larger ranges may be described; 0: none */
+    void (*guard)(void);   /* called before pages are closed */
 };
 
 int memory_open(struct memory_map *map, uint64_t wanted_bytes);

@@ -96,7 +96,8 @@ struct profile {
     uint32_t cuda_version; /* 13000 */
     uint32_t count;
     uint32_t queue_depth;
-    uint32_t nvml; /* 0: no NVML at all */
+    uint32_t nvml;             /* 0: no NVML at all */
+    uint32_t sparse_above_mib; /* larger buffers are described; 0: none */
     double quantum_us, event_resolution_ns;
     struct profile_host host;
     struct profile_gpu *gpus; /* count of them */

@@ -40,7 +40,7 @@ static int32_t conclude(struct ledger *ledger, struct taint *taint,
         .unit = -1,
         .gpu = (int32_t)gpu,
         .text = is_sick ? question->cause.text
-                        : "the GPU answers after its worker was abandoned" };
+                        : "the GPU answers after its worker gave up on it" };
 
     if (question->cause.state == STATE_CANCELLED) {
         return NVBW_OK; /* the run was stopped before there was an answer */

@@ -311,11 +311,19 @@ static void blame_first(struct unit_run *run)
     }
 }
 
+/* A worker that had to be left behind, or that says that its GPU is of no use
+ * to it any more. */
+static int is_gpu_in_doubt(const struct worker_end *end)
+{
+    return end->abandoned ||
+           (end->has_bye && strcmp(end->bye_why, "poisoned") == 0);
+}
+
 static int32_t check_gpus_left(struct unit_run *run, struct error *err)
 {
     struct conductor *const conductor = run->conductor;
 
-    if (!conductor->runner.worker.end.abandoned ||
+    if (!is_gpu_in_doubt(&conductor->runner.worker.end) ||
         conductor->crew.signals > 0) {
         return NVBW_OK;
     }

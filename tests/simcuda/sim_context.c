@@ -18,7 +18,8 @@ static cu_result retain(struct CUctx_st **out, int device)
     }
     struct sim_gpu *gpu = &machine->gpus[device];
 
-    if (gpu->lost) {
+    if (gpu->lost || __atomic_load_n(&machine->shared->gpus[device].lost,
+                         __ATOMIC_RELAXED)) {
         return CU_ERROR_DEVICE_UNAVAILABLE;
     }
     gpu->context.users++;

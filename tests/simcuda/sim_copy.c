@@ -77,7 +77,7 @@ static cu_result copy_enqueue(
     op->words[COPY_DST] = copy->dst;
     op->words[COPY_SRC] = copy->src;
     op->words[COPY_BYTES] = copy->bytes;
-    op->words[COPY_NUMBER] = ++machine->copies;
+    op->words[COPY_NUMBER] = segment_count(&machine->shared->copies);
     op->words[COPY_PEER] = dst.kind == PLACE_DEVICE &&
                            src.kind == PLACE_DEVICE && dst.gpu != src.gpu;
     op->finish = move;

@@ -241,6 +241,17 @@ int core_stream_idle(const struct sim_stream *stream)
     return stream->first == NULL;
 }
 
+int core_idle(const struct sim_core *core)
+{
+    for (const struct sim_stream *stream = core->streams; stream != NULL;
+         stream = stream->next) {
+        if (stream->first != NULL) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 int core_group_idle(const struct sim_core *core, uint32_t group)
 {
     for (const struct sim_stream *stream = core->streams; stream != NULL;

@@ -69,6 +69,8 @@ void core_enqueue(
     struct sim_core *core, struct sim_stream *stream, struct sim_op *op);
 
 int core_stream_idle(const struct sim_stream *stream);
+/* No stream has anything to do. */
+int core_idle(const struct sim_core *core);
 int core_group_idle(const struct sim_core *core, uint32_t group);
 /* Operations that wait or run in the stream's lane. */
 uint32_t core_lane_depth(

@@ -2,6 +2,8 @@
  * Copyright The nvbw-host authors */
 #include "sim_machine.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -24,7 +26,6 @@ enum {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct sim_machine machine;
-static uint64_t calls[SIM_CALLS_END];
 static _Thread_local struct CUctx_st *current;
 static _Thread_local int holds_lock;
 
@@ -160,13 +161,44 @@ static uint32_t read_connections(void)
     return number > CONNECTIONS_MOST ? CONNECTIONS_MOST : (uint32_t)number;
 }
 
+/* NVBW_SIM_CALLS names a file that takes a line for each call: what there is
+ * to make fail. */
+static int calls_file = -1;
+
+static void open_calls_file(void)
+{
+    const char *name = secure_getenv("NVBW_SIM_CALLS");
+
+    if (name != NULL) {
+        calls_file =
+            open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    }
+}
+
+/* A machine that cannot be shared as it was told to be is none. */
+static void share_machine(void)
+{
+    static struct segment alone;
+
+    machine.shared = segment_open();
+    if (machine.shared == NULL) {
+        machine.shared = &alone;
+        snprintf(machine.trouble, sizeof machine.trouble,
+            "the file that NVBW_SIM_SEGMENT names cannot be used");
+    }
+}
+
 static void make_machine(void)
 {
     const char *loading = secure_getenv("CUDA_MODULE_LOADING");
 
+    share_machine();
+
+    open_calls_file();
     machine.connections = read_connections();
     machine.eager = loading != NULL && strcmp(loading, "EAGER") == 0;
-    if (setup_read(&machine.profile, &machine.faults, machine.trouble,
+    if (machine.trouble[0] != '\0' ||
+        setup_read(&machine.profile, &machine.faults, machine.trouble,
             sizeof machine.trouble) != 0) {
         /* Nobody asks a driver for words: the only way to say it. */
         dprintf(STDERR_FILENO, "simulated driver: %s\n", machine.trouble);
@@ -217,8 +249,11 @@ static void hang(void)
 static cu_result strike(enum sim_call call)
 {
     const char *name = call_names[call];
-    const uint64_t number = ++calls[call];
+    const uint64_t number = segment_count(&machine.shared->calls[call]);
 
+    if (calls_file >= 0) {
+        dprintf(calls_file, "%d %s %" PRIu64 "\n", getpid(), name, number);
+    }
     if (machine.faults.count == 0) {
         return CU_SUCCESS;
     }
@@ -271,10 +306,23 @@ static cu_result refuse(enum sim_call call)
     return CU_SUCCESS;
 }
 
+/* The machine's clock goes on while this process asks nothing of it. */
+static void catch_up(void)
+{
+    const double now_ns = machine.core == NULL ? 0 : core_now(machine.core);
+    const uint64_t latest = segment_pass(machine.shared, (uint64_t)now_ns);
+
+    if (machine.core != NULL && (double)latest > now_ns + 1 &&
+        core_idle(machine.core)) {
+        core_pass(machine.core, (double)latest - now_ns);
+    }
+}
+
 cu_result sim_enter(enum sim_call call)
 {
     sim_machine();
     sim_lock();
+    catch_up();
     const cu_result refused = refuse(call);
 
     if (refused != CU_SUCCESS) {

@@ -10,6 +10,7 @@
 #include "sim_faults.h"
 #include "sim_memory.h"
 #include "sim_profile.h"
+#include "sim_segment.h"
 
 /* What transfers share: of each GPU, then of each NUMA node. */
 enum gpu_resource {
@@ -63,8 +64,8 @@ struct CUevent_st {
 struct sim_gpu {
     struct profile_gpu *profile;
     struct CUctx_st context;
-    uint64_t used_bytes, operations;
-    uint32_t lost, slowed;
+    uint64_t used_bytes;
+    uint32_t lost, slowed; /* as far as this process knows */
 };
 
 struct sim_machine {
@@ -75,7 +76,7 @@ struct sim_machine {
     struct sim_gpu *gpus;
     struct CUstream_st *streams;
     struct CUevent_st *events;
-    uint64_t copies, kernels, operations;
+    struct segment *shared; /* what other processes count too */
     uint32_t connections, initialised, eager;
     char trouble[512]; /* why there is no machine */
 };

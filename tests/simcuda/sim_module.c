@@ -259,14 +259,14 @@ static cu_result enqueue_kernel(struct CUfunc_st *handle,
     memcpy(op->words, args, handle->kernel->args_bytes);
     cu_result planned = handle->kernel->plan(&launch, op);
 
-    machine->kernels++;
-    if (faults_find(&machine->faults, FAULT_KERNEL_SERIAL, NULL,
-            machine->kernels) != NULL) {
+    const uint64_t number = segment_count(&machine->shared->kernels);
+
+    if (faults_find(&machine->faults, FAULT_KERNEL_SERIAL, NULL, number) !=
+        NULL) {
         op->slot = sim_gpu_slot(stream->context->gpu, SLOT_KERNEL);
     }
-    if (planned == CU_SUCCESS &&
-        faults_find(&machine->faults, FAULT_KERNEL_FAIL, NULL,
-            machine->kernels) != NULL) {
+    if (planned == CU_SUCCESS && faults_find(&machine->faults,
+                                     FAULT_KERNEL_FAIL, NULL, number) != NULL) {
         planned = CU_ERROR_LAUNCH_FAILED;
     }
     if (planned != CU_SUCCESS) {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sim_segment.h"
 #include "sim_setup.h"
 
 enum { NVML_UNINITIALIZED = 1 };
@@ -18,11 +19,10 @@ struct nvmlDevice_st {
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct profile profile;
 static struct faults faults;
 static struct nvmlDevice_st *devices;
-static uint64_t calls[NVML_CALLS_END];
+static struct segment *shared;
 static uint32_t initialised;
 
 #define CALL_NAME(member, symbol, parameters) #symbol,
@@ -37,6 +37,7 @@ static void make(void)
         profile.nvml = 0;
         return;
     }
+    shared = segment_open();
     devices = calloc((size_t)profile.count + 1, sizeof *devices);
     if (devices == NULL) {
         profile.count = 0;
@@ -48,11 +49,7 @@ static void make(void)
 
 static uint64_t count_call(enum nvml_call call)
 {
-    pthread_mutex_lock(&lock);
-    const uint64_t number = ++calls[call];
-
-    pthread_mutex_unlock(&lock);
-    return number;
+    return shared == NULL ? 1 : segment_count(&shared->nvml_calls[call]);
 }
 
 nvml_result nvml_enter(enum nvml_call call)
@@ -81,10 +78,14 @@ nvml_result nvml_enter(enum nvml_call call)
 
 static int is_lost(uint32_t index)
 {
+    if (shared != NULL &&
+        __atomic_load_n(&shared->gpus[index].lost, __ATOMIC_RELAXED)) {
+        return 1;
+    }
     for (uint32_t i = 0; i < faults.count; i++) {
         const struct fault *fault = &faults.list[i];
 
-        /* One that is lost later is lost in the process that works on it. */
+        /* One that is lost later is lost by what works on it. */
         if (fault->kind == FAULT_GPU_LOST && fault->value == index &&
             fault->number <= 1) {
             return 1;

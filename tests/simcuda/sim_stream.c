@@ -92,10 +92,11 @@ static void slow_down(struct sim_machine *machine, struct sim_gpu *gpu)
     }
 }
 
+/* For this process. */
 static void lose(struct sim_machine *machine, struct sim_gpu *gpu)
 {
     gpu->lost = 1;
-    gpu->context.sticky = CU_ERROR_DEVICE_UNAVAILABLE;
+    gpu->context.sticky = CU_ERROR_UNKNOWN;
     for (struct CUstream_st *stream = machine->streams; stream != NULL;
          stream = stream->next) {
         if (stream->context == &gpu->context) {
@@ -105,13 +106,13 @@ static void lose(struct sim_machine *machine, struct sim_gpu *gpu)
 }
 
 static int strikes_gpu(const struct sim_machine *machine, enum fault_kind kind,
-    const struct sim_gpu *gpu)
+    const struct sim_gpu *gpu, uint64_t operations)
 {
     for (uint32_t i = 0; i < machine->faults.count; i++) {
         const struct fault *fault = &machine->faults.list[i];
 
         if (fault->kind == kind && fault->value == gpu->context.gpu &&
-            gpu->operations >= fault->number) {
+            operations >= fault->number) {
             return 1;
         }
     }
@@ -123,17 +124,20 @@ static void strike(
 {
     struct sim_gpu *gpu = &machine->gpus[stream->context->gpu];
 
-    machine->operations++;
-    gpu->operations++;
-    if (faults_find(&machine->faults, FAULT_STREAM_HANG, NULL,
-            machine->operations) != NULL) {
+    struct segment_gpu *shared = &machine->shared->gpus[gpu->context.gpu];
+    const uint64_t number = segment_count(&machine->shared->operations);
+    const uint64_t operations = segment_count(&shared->operations);
+
+    if (faults_find(&machine->faults, FAULT_STREAM_HANG, NULL, number) !=
+        NULL) {
         core_stream_hang(stream->queue);
     }
-    if (!gpu->slowed && strikes_gpu(machine, FAULT_GPU_SLOW, gpu)) {
+    if (!gpu->slowed && strikes_gpu(machine, FAULT_GPU_SLOW, gpu, operations)) {
         slow_down(machine, gpu);
         op->load.limit /= 2; /* it was planned before */
     }
-    if (!gpu->lost && strikes_gpu(machine, FAULT_GPU_LOST, gpu)) {
+    if (!gpu->lost && strikes_gpu(machine, FAULT_GPU_LOST, gpu, operations)) {
+        __atomic_store_n(&shared->lost, 1, __ATOMIC_RELAXED);
         lose(machine, gpu);
     }
 }

@@ -2,7 +2,11 @@
  * Copyright The nvbw-host authors */
 /* Did the background last as long as what was measured? Proved by order: the
  * measured stream itself copies the words of the background before its start
- * and after its end. */
+ * and after its end.
+ *
+ * The second copy may have to wait until the background's own copy leaves the
+ * engine, and the background moves on meanwhile: an event behind it tells how
+ * long the steps between the two really took. */
 #include <math.h>
 
 #include "cuda_session.h"
@@ -47,23 +51,27 @@ static const uint32_t *snapshot(const struct cuda_session *cuda, uint32_t which)
     return page;
 }
 
+/* The steps between the snapshots were made in snapped_seconds, of which the
+ * sample's seconds are the first part. */
+struct interval {
+    double seconds, snapped_seconds;
+};
+
 static int judge_flow(struct cuda_session *cuda, struct cuda_flow *flow,
-    double seconds, struct sample *sample, double *out_bytes)
+    const struct interval *interval, struct sample *sample, double *out_bytes)
 {
     const uint32_t *const before = snapshot(cuda, 0);
     const uint32_t *const after = snapshot(cuda, 1);
     const uint32_t steps = after[flow->slot] - before[flow->slot];
-    const double bytes = (double)steps * (double)flow->run->record.bytes;
+    const double step_bytes = steps > 0 ? (double)flow->run->record.bytes : 0.0;
     const double left = ((double)flow->copies - (double)after[flow->slot]) /
                         (double)flow->copies;
 
-    const double step_bytes = steps > 0 ? (double)flow->run->record.bytes : 0.0;
-
-    *out_bytes += bytes;
+    flow->rate = (double)steps * step_bytes / interval->snapped_seconds;
+    *out_bytes += flow->rate * interval->seconds;
     /* Steps of independent flows add as their squares do. */
     cuda->step_bytes =
         sqrt(cuda->step_bytes * cuda->step_bytes + step_bytes * step_bytes);
-    flow->rate = seconds > 0.0 ? bytes / seconds : 0.0;
     sample->cover_margin =
         isnan(sample->cover_margin) ? left : fmin(sample->cover_margin, left);
     return after[WORD_FLOWS + flow->slot] == 0 && steps > 0;
@@ -72,6 +80,7 @@ static int judge_flow(struct cuda_session *cuda, struct cuda_flow *flow,
 int32_t cover_judge(struct cuda_session *cuda, double seconds,
     struct sample *sample, double *out_bytes, struct error *err)
 {
+    struct interval interval = { .seconds = seconds };
     int covered = 1;
 
     *out_bytes = 0.0;
@@ -80,10 +89,12 @@ int32_t cover_judge(struct cuda_session *cuda, double seconds,
         return NVBW_OK;
     }
     TRY(fetch(cuda, err));
+    TRY(cuda_elapsed(cuda->hub, cuda->hub->start, cuda->covered,
+        &interval.snapped_seconds, err));
     for (uint32_t i = 0; i < cuda->count; i++) {
         if (cuda->flows[i].background) {
             covered &=
-                judge_flow(cuda, &cuda->flows[i], seconds, sample, out_bytes);
+                judge_flow(cuda, &cuda->flows[i], &interval, sample, out_bytes);
         }
     }
     if (!covered) {

@@ -171,18 +171,36 @@ static void close_flow(struct cuda_session *cuda, struct cuda_flow *flow)
     }
 }
 
+static void close_event(
+    const struct cuda_session *cuda, struct CUevent_st *event)
+{
+    if (event != NULL && gpu_use(cuda->hub->gpu, NULL) == NVBW_OK) {
+        cuda->hub->gpu->api->event_destroy(event);
+    }
+}
+
 void cuda_session_close(struct cuda_session *cuda)
 {
     if (cuda->engine->poisoned) {
         return;
     }
     slices_put(cuda);
-    if (cuda->last_end != NULL && gpu_use(cuda->hub->gpu, NULL) == NVBW_OK) {
-        cuda->hub->gpu->api->event_destroy(cuda->last_end);
-    }
+    close_event(cuda, cuda->last_end);
+    close_event(cuda, cuda->covered);
     for (uint32_t i = 0; i < cuda->count; i++) {
         close_flow(cuda, &cuda->flows[i]);
     }
+}
+
+static int32_t open_hub(struct cuda_session *cuda, struct error *err)
+{
+    TRY(gpu_use(cuda->hub->gpu, err));
+    if (cuda->counted_count > 1) {
+        TRY(make_event(cuda->hub, CU_EVENT_IS_DEFAULT, &cuda->last_end, err));
+    }
+    return cuda->background_count > 0
+               ? make_event(cuda->hub, CU_EVENT_IS_DEFAULT, &cuda->covered, err)
+               : NVBW_OK;
 }
 
 int32_t cuda_session_open(struct cuda_session *cuda, struct error *err)
@@ -194,10 +212,7 @@ int32_t cuda_session_open(struct cuda_session *cuda, struct error *err)
     for (uint32_t i = 0; i < cuda->count; i++) {
         TRY(open_flow(cuda, &cuda->flows[i], err));
     }
-    if (cuda->counted_count > 1) {
-        TRY(gpu_use(cuda->hub->gpu, err));
-        TRY(make_event(cuda->hub, CU_EVENT_IS_DEFAULT, &cuda->last_end, err));
-    }
+    TRY(open_hub(cuda, err));
     session->copies_least =
         copy_count_least(session->facts, &cuda->hub->run->record);
     session->copies_limit =

@@ -56,6 +56,7 @@ struct cuda_session {
     uint32_t count, counted_count, background_count;
     struct cuda_flow *hub; /* the counted flow whose stream keeps the time */
     struct CUevent_st *last_end;
+    struct CUevent_st *covered; /* after the last snapshot, or NULL */
     uint32_t gated;
     uint32_t background_verified;
     double seconds; /* of the last good sample, 0: none */
@@ -129,7 +130,7 @@ int32_t stream_plan_try(struct cuda_session *cuda, struct error *err);
 int32_t cover_snapshot(
     struct cuda_session *cuda, uint32_t which, struct error *err);
 /* Judges the two snapshots: state and margin of the sample, rates of the
- * background flows, and the bytes that the background moved in between. */
+ * background flows, and the bytes that the background moves in `seconds`. */
 int32_t cover_judge(struct cuda_session *cuda, double seconds,
     struct sample *sample, double *out_bytes, struct error *err);
 

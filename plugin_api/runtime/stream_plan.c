@@ -11,7 +11,8 @@
  *            start; the others wait for that and record their own
  *   copies   counted flows, each recording its first copy (overlap.c) and
  *            its end
- *   end      the hub waits for all ends and records the last one
+ *   end      the hub waits for all ends and records the last one; where there
+ *            is a background it takes stock of it and records when
  *
  * The start and the end are also written to words that the host stamps. */
 #include "cuda_session.h"
@@ -264,7 +265,11 @@ static int32_t end_hub(struct cuda_session *cuda, struct error *err)
         TRY(record_event(hub, cuda->last_end, err));
     }
     TRY(write_word(cuda, hub, WORD_END, 1, err));
-    return cuda->background_count > 0 ? cover_snapshot(cuda, 1, err) : NVBW_OK;
+    if (cuda->background_count == 0) {
+        return NVBW_OK;
+    }
+    TRY(cover_snapshot(cuda, 1, err));
+    return record_event(hub, cuda->covered, err);
 }
 
 int32_t stream_plan_queue(struct cuda_session *cuda, struct error *err)

@@ -148,11 +148,28 @@ int32_t engine_gpu(struct engine *engine, int32_t position, struct gpu **out,
     return NVBW_OK;
 }
 
+void engine_wake_gpus(
+    struct engine *engine, const uint32_t *positions, uint32_t count)
+{
+    struct error err = { 0 };
+
+    engine->wake_trouble = (struct error){ 0 };
+    if (engine_need_gpus(engine, positions, count, &err) < 0) {
+        engine->wake_trouble = err;
+    }
+}
+
 static int32_t need_gpus_of(
     struct engine *engine, const struct session *session, struct error *err)
 {
     const struct record *const record = session->targets[0].record;
+    const struct error trouble = engine->wake_trouble;
 
+    engine->wake_trouble = (struct error){ 0 };
+    if (trouble.status < 0) {
+        *err = trouble;
+        return trouble.status;
+    }
     return engine_need_gpus(engine, record->gpus, record->gpus_count, err);
 }
 

@@ -61,11 +61,14 @@ int32_t engine_open(
 void engine_close(struct engine *engine);
 
 /* The driver loaded and initialised, contexts made in parallel for these GPUs
- * (positions in facts->gpus), or the error why not. engine_measure does the
- * same; who calls this before keeps a slow start out of the first cell's
- * time. */
+ * (positions in facts->gpus), or the error why not. */
 int32_t engine_need_gpus(struct engine *engine, const uint32_t *positions,
     uint32_t count, struct error *err);
+/* The same ahead of engine_measure, which keeps a slow start out of the cell's
+ * time. What goes wrong here is what that measurement then ends with: a driver
+ * that failed once and not again is no healthy one. */
+void engine_wake_gpus(
+    struct engine *engine, const uint32_t *positions, uint32_t count);
 
 /* Measures. What goes wrong with a cell is in its record; negative only if
  * the worker cannot go on (out of memory, poisoned, cancelled). Records live

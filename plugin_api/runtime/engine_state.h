@@ -39,6 +39,7 @@ struct engine {
     struct buffer_pool *pool;
     uint64_t epoch; /* of data: raised for each filling */
     uint32_t poisoned;
+    struct error wake_trouble; /* of engine_wake_gpus, not told yet */
 };
 
 /* The GPU at this position of the facts, open. */

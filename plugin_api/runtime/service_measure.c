@@ -100,14 +100,12 @@ static int is_wanted(const struct service *service, const struct taken *taken)
 }
 
 /* The driver's start and new contexts take seconds on large machines: that is
- * no part of the time that a cell has, so it comes before its BEGIN. What
- * fails here fails again in the measurement, which settles the cells. */
+ * no part of the time that a cell has, so it comes before its BEGIN. */
 static void wake_gpus(
     const struct service *service, const struct begin_frame *begin)
 {
     if (begin->gpus_count > 0) {
-        engine_need_gpus(
-            service->run->engine, begin->gpus, begin->gpus_count, NULL);
+        engine_wake_gpus(service->run->engine, begin->gpus, begin->gpus_count);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pattern.h"
+#include "sim_contents.h"
 #include "sim_kernels.h"
 
 static void *address_of(uint64_t address)
@@ -46,7 +47,7 @@ static void copy_finish(struct sim_op *op)
     struct copy_args args;
 
     memcpy(&args, op->words, sizeof args);
-    memmove(address_of(args.dst), address_of(args.src), args.bytes);
+    contents_copy(&sim_machine()->memory, args.dst, args.src, args.bytes);
     stamp(op, args.stamps);
 }
 
@@ -83,9 +84,11 @@ static void split_finish(struct sim_op *op)
     memcpy(&args, op->words, sizeof args);
     const uint64_t forward = SPLIT_FORWARD(args.bytes);
 
-    memmove(address_of(args.dst), address_of(args.src), forward);
-    memmove(address_of(args.src + forward), address_of(args.dst + forward),
-        args.bytes - forward);
+    const struct memory_map *const map = &sim_machine()->memory;
+
+    contents_copy(map, args.dst, args.src, forward);
+    contents_copy(
+        map, args.src + forward, args.dst + forward, args.bytes - forward);
     stamp(op, args.stamps);
 }
 
@@ -131,7 +134,7 @@ static void read_finish(struct sim_op *op)
 
     memcpy(&args, op->words, sizeof args);
     *(uint64_t *)address_of(args.sums) +=
-        sum_of(address_of(args.src), args.bytes);
+        contents_sum(&sim_machine()->memory, args.src, args.bytes);
     stamp(op, args.stamps);
 }
 
@@ -160,7 +163,7 @@ static void write_finish(struct sim_op *op)
     struct write_args args;
 
     memcpy(&args, op->words, sizeof args);
-    pattern_fill(address_of(args.dst), args.bytes, args.key);
+    contents_fill(&sim_machine()->memory, args.dst, args.bytes, args.key);
     stamp(op, args.stamps);
 }
 

@@ -8,6 +8,7 @@
 #include "state.h"
 
 #define BIT(number)  (1u << (number))
+#define BY_KERNELS   (BIT(NVBW_BY_SM) | BIT(NVBW_BY_TMA))
 #define ON_GPU       (BIT(NVBW_BY_CE) | BIT(NVBW_BY_SM) | BIT(NVBW_BY_TMA))
 #define ALL_FLOWS    (ON_GPU | BIT(NVBW_BY_CPU) | BIT(NVBW_BY_PLUGIN))
 #define GPU_OR_GIVEN (ON_GPU | BIT(NVBW_BY_PLUGIN))
@@ -17,6 +18,11 @@ enum { LOAD_FULL_PERMILLE = 1000 };
 static int is_blocking(const struct flow_record *flow)
 {
     return (flow->flags & NVBW_FLOW_SYNC) != 0;
+}
+
+static int is_staged(const struct flow_record *flow)
+{
+    return (flow->flags & NVBW_FLOW_STAGED) != 0;
 }
 
 static int is_partial_load(const struct flow_record *flow)
@@ -44,6 +50,7 @@ static const struct unsupported {
     { ALL_FLOWS, is_blocking, "blocking calls (NVBW_FLOW_SYNC)" },
     { ALL_FLOWS, is_partial_load, "a part of full load (load_permille)" },
     { GPU_OR_GIVEN, has_three_arrays, "operations on three arrays" },
+    { BY_KERNELS, is_staged, "way around peer access (NVBW_FLOW_STAGED)" },
     { BIT(NVBW_BY_CE), has_pattern,
         "strides or element sizes (they need an initiator with kernels)" },
 };

@@ -6,14 +6,11 @@
 
 #include "peer_traffic.h"
 
-/* Choices of the standard parameter p2p. */
-enum { P2P_ON = 0, P2P_OFF = 1 };
-
 static int32_t run(struct nvbw_ctx *ctx)
 {
     const int64_t p2p = ctx->host->param_int(ctx, "p2p", 0);
     const struct peer_mover mover = { NVBW_BY_CE,
-        p2p == P2P_OFF ? NVBW_FLOW_STAGED : 0 };
+        p2p == PEER_P2P_OFF ? NVBW_FLOW_STAGED : 0 };
 
     return peer_traffic_run(ctx, ctx->testcase->user, &mover);
 }

@@ -189,3 +189,15 @@ int32_t peer_traffic_run(struct nvbw_ctx *ctx,
     free(run.flows);
     return status;
 }
+
+int32_t peer_traffic_run_kernels(struct nvbw_ctx *ctx,
+    const struct peer_traffic *traffic, uint32_t initiator)
+{
+    const struct peer_mover mover = { initiator, 0 };
+
+    if (ctx->host->param_int(ctx, "p2p", 0) == PEER_P2P_OFF) {
+        return ctx->host->skip(ctx, NULL, NVBW_SKIP_NO_PEER_ACCESS,
+            "a kernel cannot reach another GPU's memory with p2p = \"off\"");
+    }
+    return peer_traffic_run(ctx, traffic, &mover);
+}

@@ -29,6 +29,9 @@ struct peer_mover {
     uint32_t initiator, flags;
 };
 
+/* Choices of the standard parameter p2p. */
+enum { PEER_P2P_ON = 0, PEER_P2P_OFF = 1 };
+
 /* The metrics of each shape, for the plugins' tables. */
 extern const struct nvbw_metric *const peer_metrics_pair[];
 extern const struct nvbw_metric *const peer_metrics_both_ways[];
@@ -39,5 +42,9 @@ extern const struct nvbw_needs peer_needs;
 /* The whole of a testcase's run(): every cell of the traffic's metrics. */
 int32_t peer_traffic_run(struct nvbw_ctx *ctx,
     const struct peer_traffic *traffic, const struct peer_mover *mover);
+/* The same for an initiator that runs kernels, which have no way around a
+ * missing peer access: with p2p = "off" all is skipped. */
+int32_t peer_traffic_run_kernels(struct nvbw_ctx *ctx,
+    const struct peer_traffic *traffic, uint32_t initiator);
 
 #endif

@@ -11,9 +11,8 @@ static __device__ __forceinline__ uint64_t pattern_word(
 {
     uint64_t x = key + index * 0x9e3779b97f4a7c15ull;
 
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return x ^ (x >> 31);
+    x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93ull;
+    return x ^ (x >> 32);
 }
 
 #endif

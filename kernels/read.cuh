@@ -20,58 +20,88 @@ static __device__ __forceinline__ uint64_t sum_of_warp(uint64_t sum)
     return sum;
 }
 
-/* One addition to memory a block. */
-static __device__ __forceinline__ void add_of_block(
+/* An addition to memory a warp: waiting for the others of the block would cost
+ * more. */
+static __device__ __forceinline__ void add_of_warp(
     uint64_t sum, uint64_t address)
 {
-    __shared__ uint64_t warps[SM_THREADS / 32];
-
     sum = sum_of_warp(sum);
     if (threadIdx.x % 32 == 0) {
-        warps[threadIdx.x / 32] = sum;
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        for (uint32_t i = 1; i < SM_THREADS / 32; i++) {
-            sum += warps[i];
-        }
         atomicAdd((unsigned long long *)address, (unsigned long long)sum);
     }
+}
+
+/* Neighbours in time have slots of their own. */
+static __device__ __forceinline__ uint64_t slot_of_warp(uint64_t sums)
+{
+    const uint32_t warp = blockIdx.x * (SM_THREADS / 32) + threadIdx.x / 32;
+
+    return sums + warp % SUM_SLOTS * SUM_STEP;
+}
+
+/* One tile whose vectors are all there. */
+static __device__ __forceinline__ uint64_t read_tile(uint64_t address)
+{
+    vector values[READ_WIDTH];
+    uint64_t sum = 0;
+
+#pragma unroll
+    for (uint32_t j = 0; j < READ_WIDTH; j++) {
+        values[j] = vector_load(address + (uint64_t)j * SM_THREADS * SM_VECTOR);
+    }
+#pragma unroll
+    for (uint32_t j = 0; j < READ_WIDTH; j++) {
+        sum += values[j].x + values[j].y;
+    }
+    return sum;
 }
 
 static __device__ __forceinline__ uint64_t read_vectors(
     uint64_t address, uint64_t vectors)
 {
+    const uint64_t whole = vectors / READ_TILE;
     uint64_t sum = 0;
 
 #pragma unroll 1
-    for (uint64_t i = (uint64_t)blockIdx.x * READ_TILE + threadIdx.x;
-         i < vectors; i += (uint64_t)gridDim.x * READ_TILE) {
-        vector values[READ_WIDTH];
+    for (uint64_t tile = blockIdx.x; tile < whole; tile += gridDim.x) {
+        sum +=
+            read_tile(address + (tile * READ_TILE + threadIdx.x) * SM_VECTOR);
+    }
+    return sum;
+}
 
-#pragma unroll
-        for (uint32_t j = 0; j < READ_WIDTH; j++) {
-            const uint64_t at = i + j * SM_THREADS;
+/* By one block: the word before the vectors, the vectors after the last whole
+ * tile and the one or two words after them. */
+static __device__ __forceinline__ uint64_t read_edges(
+    const struct read_args &a, uint64_t head, uint64_t vectors)
+{
+    const uint64_t rest = vectors / READ_TILE * READ_TILE;
+    const uint64_t done = head / 8 + 2 * vectors;
+    uint64_t sum = 0;
 
-            values[j] = at < vectors ? vector_load(address + at * SM_VECTOR)
-                                     : make_ulonglong2(0, 0);
-        }
-#pragma unroll
-        for (uint32_t j = 0; j < READ_WIDTH; j++) {
-            sum += values[j].x + values[j].y;
-        }
+#pragma unroll 1
+    for (uint64_t i = rest + threadIdx.x; i < vectors; i += SM_THREADS) {
+        const vector value = vector_load(a.src + head + i * SM_VECTOR);
+
+        sum += value.x + value.y;
+    }
+    if (threadIdx.x == 0 && head > 0) {
+        sum += *(const uint64_t *)a.src;
+    }
+    if (done + threadIdx.x < word_count(a.bytes)) {
+        sum += word_load(a.src + (done + threadIdx.x) * 8,
+            word_bytes(a.bytes, done + threadIdx.x));
     }
     return sum;
 }
 
 static __device__ __forceinline__ uint64_t read_words(
-    uint64_t address, uint64_t bytes, uint64_t first)
+    uint64_t address, uint64_t bytes)
 {
     uint64_t sum = 0;
 
 #pragma unroll 1
-    for (uint64_t i = first + grid_index(); i < word_count(bytes);
-         i += grid_size()) {
+    for (uint64_t i = grid_index(); i < word_count(bytes); i += grid_size()) {
         sum += word_load(address + i * 8, word_bytes(bytes, i));
     }
     return sum;
@@ -80,21 +110,20 @@ static __device__ __forceinline__ uint64_t read_words(
 extern "C" __global__ void SM_FULL nvbw_read(const struct read_args a)
 {
     uint64_t sum = 0;
-    uint64_t done = 0;
 
     stamp_start(a.stamps);
     if (a.src % 8 == 0 && a.bytes >= SM_VECTOR) {
         const uint64_t head = vector_head(a.src, a.bytes);
         const uint64_t vectors = (a.bytes - head) / SM_VECTOR;
 
-        done = head / 8 + 2 * vectors;
         sum = read_vectors(a.src + head, vectors);
-        if (head > 0 && blockIdx.x == 0 && threadIdx.x == 0) {
-            sum += *(const uint64_t *)a.src;
+        if (blockIdx.x == 0) {
+            sum += read_edges(a, head, vectors);
         }
+    } else {
+        sum = read_words(a.src, a.bytes);
     }
-    sum += read_words(a.src, a.bytes, done);
-    add_of_block(sum, a.sums + blockIdx.x % SUM_SLOTS * SUM_STEP);
+    add_of_warp(sum, slot_of_warp(a.sums));
     stamp_end(a.stamps);
 }
 
@@ -106,7 +135,7 @@ extern "C" __global__ void SM_FULL nvbw_pattern_sum(
     for (uint64_t i = grid_index(); i < word_count(a.bytes); i += grid_size()) {
         sum += word_cut(pattern_word(a.key, i), word_bytes(a.bytes, i));
     }
-    add_of_block(sum, a.sum);
+    add_of_warp(sum, a.sum);
 }
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
-/* Writes of the pattern, which is computed and not read. */
+/* Writes of the pattern, which is computed and not read. A thread of the fast
+ * way has to get by with less than a hundred instructions, or it is the
+ * arithmetic that is measured: so what is not vectors is left to one block. */
 #ifndef NVBW_WRITE_CUH
 #define NVBW_WRITE_CUH
 
@@ -31,25 +33,41 @@ static __device__ __forceinline__ void write_vectors(
     }
 }
 
+/* By one block: the word before the vectors and the one or two after them. */
+static __device__ __forceinline__ void write_edges(
+    const struct write_args &a, uint64_t head, uint64_t vectors)
+{
+    const uint64_t done = head / 8 + 2 * vectors;
+
+    if (threadIdx.x == 0 && head > 0) {
+        write_word(a, 0);
+    }
+    if (done + threadIdx.x < word_count(a.bytes)) {
+        write_word(a, done + threadIdx.x);
+    }
+}
+
+static __device__ __forceinline__ void write_words(const struct write_args &a)
+{
+#pragma unroll 1
+    for (uint64_t i = grid_index(); i < word_count(a.bytes); i += grid_size()) {
+        write_word(a, i);
+    }
+}
+
 extern "C" __global__ void SM_FULL nvbw_write(const struct write_args a)
 {
-    uint64_t done = 0;
-
     stamp_start(a.stamps);
     if (a.dst % 8 == 0 && a.bytes >= SM_VECTOR) {
         const uint64_t head = vector_head(a.dst, a.bytes);
         const uint64_t vectors = (a.bytes - head) / SM_VECTOR;
 
-        done = head / 8 + 2 * vectors;
         write_vectors(a, head, vectors);
-        if (head > 0 && blockIdx.x == 0 && threadIdx.x == 0) {
-            write_word(a, 0);
+        if (blockIdx.x == 0) {
+            write_edges(a, head, vectors);
         }
-    }
-#pragma unroll 1
-    for (uint64_t i = done + grid_index(); i < word_count(a.bytes);
-         i += grid_size()) {
-        write_word(a, i);
+    } else {
+        write_words(a);
     }
     stamp_end(a.stamps);
 }

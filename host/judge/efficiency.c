@@ -76,7 +76,7 @@ const struct efficiency_row efficiency_builtin[] = {
     MEMORY(TMA, COPY, 0.845, 0.02),
     { { LINK_MEMORY, NVBW_BY_SM, WAY_READ, LOAD_ALONE }, 0.94, 0.03,
         H200_KERNELS },
-    { { LINK_MEMORY, NVBW_BY_SM, WAY_WRITE, LOAD_ALONE }, 0.625, 0.02,
+    { { LINK_MEMORY, NVBW_BY_SM, WAY_WRITE, LOAD_ALONE }, 0.97, 0.02,
         H200_KERNELS },
     { { LINK_NONE, 0, WAY_NONE, LOAD_ALONE }, 0.0, 0.0, NULL },
 };

@@ -7,9 +7,14 @@
 
 enum { WORD_BYTES = 8, BLOCK_WORDS = 64, LANES = 4 };
 
+/* Keys that differ in one bit must give patterns that differ in half of
+ * theirs, which takes more than a word of the pattern does. */
 static uint64_t mix(uint64_t x)
 {
-    return pattern_word(x, 1);
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
 }
 
 uint64_t pattern_key(uint64_t buffer, uint64_t slice, uint64_t epoch)

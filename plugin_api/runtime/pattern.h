@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
-/* The contents of buffers: a full-entropy hash of (buffer, slice, word,
- * epoch), so that a skipped, stale or misplaced byte shows. The same function
- * stands in kernels/pattern.cuh for the GPU. */
+/* The contents of buffers: a hash of (buffer, slice, word, epoch), so that a
+ * skipped, stale or misplaced byte shows and nothing can compress it. The same
+ * function stands in kernels/pattern.cuh for the GPU, where it has to keep up
+ * with the memory: one multiplication a word beside that of the index. */
 #ifndef NVBW_PATTERN_H
 #define NVBW_PATTERN_H
 
@@ -10,14 +11,13 @@
 
 /* Which contents: `key` mixes buffer, slice and epoch. */
 uint64_t pattern_key(uint64_t buffer, uint64_t slice, uint64_t epoch);
-/* The 64-bit word at this index of a slice. */
+/* The 64-bit word at this index of a slice: no two of one key are alike. */
 static inline uint64_t pattern_word(uint64_t key, uint64_t index)
 {
     uint64_t x = key + index * UINT64_C(0x9e3779b97f4a7c15);
 
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
+    x = (x ^ (x >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+    return x ^ (x >> 32);
 }
 
 /* The key under which the words from `index` on are words 0, 1, ...: how

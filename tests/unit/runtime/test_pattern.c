@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-enum { ROOM = 4096 };
+enum { ROOM = 4096, MANY = 1 << 16 };
 
 static const uint64_t sizes[] = { 0, 1, 7, 8, 9, 15, 16, 31, 32, 33, 511, 512,
     513, 1023, 1024, 1031, 2048 };
@@ -26,8 +26,8 @@ static void words_are_those_of_the_formula(void **state)
         assert_int_equal(words[i], pattern_word(42, i));
     }
     /* Known values: the kernels must give the same. */
-    assert_int_equal(pattern_word(0, 1), UINT64_C(0xe220a8397b1dcdaf));
-    assert_int_equal(pattern_word(0, 2), UINT64_C(0x6e789e6aa1b965f4));
+    assert_int_equal(pattern_word(0, 1), UINT64_C(0x17fb89ee9dcab42a));
+    assert_int_equal(pattern_word(0, 2), UINT64_C(0xc99d164addff6dc2));
 }
 
 static void fill_keeps_to_its_bytes(void **state)
@@ -135,6 +135,54 @@ static void keys_differ_in_each_part(void **state)
     }
 }
 
+static uint64_t count_bit(const uint64_t *words, uint64_t step, uint32_t bit)
+{
+    uint64_t count = 0;
+
+    for (uint64_t i = 0; i < MANY; i++) {
+        const uint64_t other = step == 0 ? 0 : words[i + step];
+
+        count += (words[i] ^ other) >> bit & 1;
+    }
+    return count;
+}
+
+/* Every bit is set in half of the words and changes in half of the steps from
+ * a word to the next, to the next vector, line and page. */
+static void no_bit_is_foreseeable(void **state)
+{
+    static const uint64_t steps[] = { 0, 1, 2, 16, 512 };
+    static uint64_t words[MANY + 512];
+
+    (void)state;
+    for (uint64_t i = 0; i < sizeof words / sizeof *words; i++) {
+        words[i] = pattern_word(pattern_key(1, 2, 3), i);
+    }
+    for (size_t step = 0; step < sizeof steps / sizeof *steps; step++) {
+        for (uint32_t bit = 0; bit < 64; bit++) {
+            assert_in_range(count_bit(words, steps[step], bit),
+                MANY / 2 - MANY / 50, MANY / 2 + MANY / 50);
+        }
+    }
+}
+
+static void every_value_of_a_byte_is_as_frequent(void **state)
+{
+    uint64_t counts[256] = { 0 };
+
+    (void)state;
+    for (uint64_t i = 0; i < MANY; i++) {
+        uint64_t word = pattern_word(pattern_key(3, 2, 1), i);
+
+        for (uint32_t byte = 0; byte < 8; byte++, word >>= 8) {
+            counts[word & 255]++;
+        }
+    }
+    for (uint32_t value = 0; value < 256; value++) {
+        assert_in_range(counts[value], MANY / 32 * 9 / 10, MANY / 32 * 11 / 10);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +193,8 @@ int main(void)
         cmocka_unit_test(sum_is_that_of_the_bytes),
         cmocka_unit_test(shares_continue_each_other),
         cmocka_unit_test(keys_differ_in_each_part),
+        cmocka_unit_test(no_bit_is_foreseeable),
+        cmocka_unit_test(every_value_of_a_byte_is_as_frequent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,12 +31,16 @@ static __device__ __forceinline__ struct copy_span copy_span_of(
     return { head, matches ? (part.bytes - head) / SM_VECTOR : 0 };
 }
 
-/* The bytes before and after the vectors. */
+/* The bytes before and after the vectors: a few that one block copies, or all
+ * of them, where blocks take turns. */
 static __device__ __forceinline__ void copy_rest(
     const struct copy_part &part, const struct copy_span &span)
 {
     const uint64_t covered = span.vectors * SM_VECTOR;
 
+    if (blockIdx.x > 0 && covered > 0) {
+        return;
+    }
 #pragma unroll 1
     for (uint64_t i = (uint64_t)blockIdx.x * part.threads + part.thread;
          i < part.bytes - covered; i += (uint64_t)gridDim.x * part.threads) {
@@ -114,22 +118,68 @@ extern "C" __global__ void SM_FULL nvbw_copy_wide(const struct copy_args a)
     stamp_end(a.stamps);
 }
 
+/* The tile of a warp: COPY_WIDTH vectors a thread, all loads before the first
+ * store. */
+static __device__ __forceinline__ void copy_warp_tile(
+    const struct copy_part &part, const struct copy_span &span, uint64_t tile)
+{
+    const uint64_t first = tile * (COPY_WIDTH * 32) + threadIdx.x % 32;
+    const uint64_t dst = part.dst + span.head;
+    const uint64_t src = part.src + span.head;
+    vector values[COPY_WIDTH];
+
+#pragma unroll
+    for (uint32_t j = 0; j < COPY_WIDTH; j++) {
+        if (first + j * 32 < span.vectors) {
+            values[j] = vector_load(src + (first + j * 32) * SM_VECTOR);
+        }
+    }
+#pragma unroll
+    for (uint32_t j = 0; j < COPY_WIDTH; j++) {
+        if (first + j * 32 < span.vectors) {
+            vector_store(dst + (first + j * 32) * SM_VECTOR, values[j]);
+        }
+    }
+}
+
+static __device__ __forceinline__ uint64_t warp_tiles(
+    const struct copy_span &span)
+{
+    return (span.vectors + COPY_WIDTH * 32 - 1) / (COPY_WIDTH * 32);
+}
+
+/* Warps take turns: a tile forward, a tile back, and each second warp begins
+ * with back. Were a warp to go one way only, the way that is faster would take
+ * the link from the other, end first, and leave it to run alone; like this
+ * both ways always get on alike, and whoever waits waits for the slower. */
 extern "C" __global__ void __launch_bounds__(SM_THREADS)
     nvbw_split(const struct split_args a)
 {
     const uint64_t forward = SPLIT_FORWARD(a.bytes);
-    const uint32_t thread = threadIdx.x / 64 * 32 + threadIdx.x % 32;
-    const int goes_forward = threadIdx.x / 32 % 2;
-    const struct copy_part part = {
-        goes_forward ? a.dst : a.src + forward,
-        goes_forward ? a.src : a.dst + forward,
-        goes_forward ? forward : a.bytes - forward,
-        thread,
-        SM_THREADS / 2,
-    };
+    const struct copy_part there = { a.dst, a.src, forward, threadIdx.x,
+        SM_THREADS };
+    const struct copy_part back = { a.src + forward, a.dst + forward,
+        a.bytes - forward, threadIdx.x, SM_THREADS };
+    const struct copy_span there_span = copy_span_of(there);
+    const struct copy_span back_span = copy_span_of(back);
+    const uint64_t warp =
+        (uint64_t)blockIdx.x * (SM_THREADS / 32) + threadIdx.x / 32;
+    const uint64_t warps = (uint64_t)gridDim.x * (SM_THREADS / 32);
+    const uint64_t tiles = max(warp_tiles(there_span), warp_tiles(back_span));
 
     stamp_start(a.stamps);
-    copy_wide(part);
+#pragma unroll 1
+    for (uint64_t turn = 0; turn / 2 * warps + warp < tiles; turn++) {
+        const uint64_t tile = turn / 2 * warps + warp;
+
+        if ((warp + turn) % 2 != 0) {
+            copy_warp_tile(there, there_span, tile);
+        } else {
+            copy_warp_tile(back, back_span, tile);
+        }
+    }
+    copy_rest(there, there_span);
+    copy_rest(back, back_span);
     stamp_end(a.stamps);
 }
 

@@ -25,12 +25,14 @@ static const char help_behind[] =
     "One direction of one GPU is measured while the same runs behind it on "
     "all others for as long; it is proved that they did. " HELP_MEMORY;
 static const char help_split[] =
-    "One kernel copies both ways: odd warps forward, even warps back. The "
-    "figure is half of what it moves. " HELP_MEMORY;
+    "One kernel copies both ways at once: each of its warps takes turns, and "
+    "half of them go each way. The figure is half of what it "
+    "moves. " HELP_MEMORY;
 
 static const char help_split_behind[] =
-    "One kernel a GPU copies both ways: odd warps forward, even warps back. "
-    "The figure is half of what the measured GPU's moves while those of all "
+    "One kernel a GPU copies both ways at once: each of its warps takes turns, "
+    "and half of them go each way. The figure is half of what the measured "
+    "GPU's moves while those of all "
     "others run behind it for as long; it is proved that they "
     "did. " HELP_MEMORY;
 

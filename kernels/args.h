@@ -55,21 +55,24 @@ struct sum_args {
 
 /* ---- Kernels that move the bytes of flows -------------------------------
  *
- * Launched with SM_THREADS threads a block and any number of blocks. Any
- * count of bytes and any addresses are right; they are fast where sources and
+ * Launched with SM_THREADS threads a block, the one of bulk copies with
+ * TMA_THREADS, and any number of blocks. Any count of bytes and any addresses are right; they are fast where sources and
  * destinations have the same place within 16 bytes. `stamps` is 0 or where
  * two 64-bit words get %globaltimer: as the first block starts, and as the
  * last one ends. */
 enum { SM_THREADS = 256, SM_VECTOR = 16 };
+/* A block's ring of bulk copies. */
+enum { TMA_THREADS = 32, TMA_TILE = 4096, TMA_STAGES = 2 };
 
 /* copy: one vector a thread and turn, for grids that cover everything.
- * copy_wide: four in flight a thread, for grids of few blocks. */
+ * copy_wide: four in flight a thread, for grids of few blocks.
+ * tma: by bulk copies through shared memory. */
 struct copy_args {
     uint64_t dst, src, bytes, stamps;
 };
 
-/* Odd warps copy the first SPLIT_FORWARD(bytes) bytes from src to dst, even
- * ones the rest from dst to src. */
+/* Copies the first SPLIT_FORWARD(bytes) bytes from src to dst and the rest from
+ * dst to src; warps alternate between the two, half of them going each way. */
 struct split_args {
     uint64_t dst, src, bytes, stamps;
 };
@@ -97,6 +100,7 @@ struct pattern_sum_args {
 #define SM_KERNELS(X)                                                          \
     X(copy, copy)                                                              \
     X(copy_wide, copy)                                                         \
+    X(tma, copy)                                                               \
     X(split, split)                                                            \
     X(read, read)                                                              \
     X(write, write)                                                            \

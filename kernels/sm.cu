@@ -3,4 +3,5 @@
 /* The kernels that move the bytes of flows, as one module. */
 #include "copy.cuh"
 #include "read.cuh"
+#include "tma.cuh"
 #include "write.cuh"

@@ -75,8 +75,9 @@ int32_t gpu_launch(const struct gpu *gpu, uint32_t kernel,
 int32_t gpu_load_family(struct gpu *gpu, uint32_t family, struct error *err);
 /* The kernels that move bytes (gpu_sm.c). */
 int32_t gpu_need_sm(struct gpu *gpu, struct error *err);
-/* Launches one of them with so many blocks of SM_THREADS. The context must be
- * current. */
+/* Threads of a block of each. */
+uint32_t gpu_sm_threads(uint32_t kernel);
+/* Launches one of them with so many blocks. The context must be current. */
 int32_t gpu_launch_sm(const struct gpu *gpu, uint32_t kernel,
     struct CUstream_st *stream, void *args, uint64_t blocks, struct error *err);
 

@@ -8,6 +8,11 @@
 static const char *const kernel_names[SM_KERNELS_END] = { SM_KERNELS(
     KERNEL_NAME) };
 
+uint32_t gpu_sm_threads(uint32_t kernel)
+{
+    return kernel == SM_KERNEL_tma ? TMA_THREADS : SM_THREADS;
+}
+
 int32_t gpu_need_sm(struct gpu *gpu, struct error *err)
 {
     TRY(gpu_load_family(gpu, KERNEL_FAMILY_SM, err));
@@ -29,7 +34,7 @@ int32_t gpu_launch_sm(const struct gpu *gpu, uint32_t kernel,
 
     CUDA_TRY(gpu->api, err,
         gpu->api->launch(gpu->sm_kernels[kernel], (unsigned int)blocks, 1, 1,
-            SM_THREADS, 1, 1, 0, stream, parameters, NULL),
+            gpu_sm_threads(kernel), 1, 1, 0, stream, parameters, NULL),
         "GPU %d: kernel %s was not launched", gpu->facts->index,
         kernel_names[kernel]);
     return NVBW_OK;

@@ -82,5 +82,6 @@ extern const struct initiator initiator_plugin; /* initiator_plugin.c */
 extern const struct initiator initiator_sm;     /* initiator_sm.c */
 extern const struct initiator chaser_sm;        /* sm_chase.c */
 extern const struct initiator chaser_tma;       /* sm_chase.c */
+extern const struct initiator initiator_tma;    /* initiator_tma.c */
 
 #endif

@@ -33,12 +33,13 @@ static int32_t check_flow(const struct cuda_flow *flow, struct error *err)
 
     FAIL_IF(record->element != 0 && record->element != SM_VECTOR, err,
         NVBW_E_INVALID,
-        "initiator sm moves %d bytes at a time, not %u; give the flow a kernel "
+        "initiator %s moves %d bytes at a time, not %u; give the flow a kernel "
         "of its own for that",
-        SM_VECTOR, record->element);
+        flow->initiator->name, SM_VECTOR, record->element);
     FAIL_IF(record->stride != 0, err, NVBW_E_INVALID,
-        "initiator sm has no strided access; give the flow a kernel of its "
-        "own for that");
+        "initiator %s has no strided access; give the flow a kernel of its "
+        "own for that",
+        flow->initiator->name);
     return NVBW_OK;
 }
 
@@ -51,16 +52,17 @@ static int32_t choose_kernel(const struct cuda_session *cuda,
 
     sm->sharing = count_sharing(cuda, flow);
     sm->path = sm_path_of(cuda->session->facts, record);
-    sm->kernel = sm_kernel_of(record->operation, sm->path, sm->sharing);
+    sm->kernel = sm_kernel_of(
+        record->initiator, record->operation, sm->path, sm->sharing);
     CUDA_TRY(gpu->api, err,
-        gpu->api->occupancy(
-            &resident, gpu->sm_kernels[sm->kernel], SM_THREADS, 0),
+        gpu->api->occupancy(&resident, gpu->sm_kernels[sm->kernel],
+            (int)gpu_sm_threads(sm->kernel), 0),
         "GPU %d: resident blocks of a kernel are not told", gpu->facts->index);
     sm->resident = resident > 0 ? (uint32_t)resident : 1;
     return NVBW_OK;
 }
 
-static int32_t open_flow(
+int32_t sm_open_flow(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
 {
     struct gpu *const gpu = flow->gpu;
@@ -80,7 +82,7 @@ static int32_t open_flow(
     return NVBW_OK;
 }
 
-static void close_flow(struct cuda_session *cuda, struct cuda_flow *flow)
+void sm_close_flow(struct cuda_session *cuda, struct cuda_flow *flow)
 {
     const struct sm_flow *const sm = flow->state;
 
@@ -166,7 +168,7 @@ static sm_args_fn *const operations[] = {
     [NVBW_OP_SPLIT] = split_args,
 };
 
-static int32_t enqueue(struct cuda_session *cuda, struct cuda_flow *flow,
+int32_t sm_enqueue(struct cuda_session *cuda, struct cuda_flow *flow,
     uint64_t first, uint64_t count, struct error *err)
 {
     const struct sm_flow *const sm = flow->state;
@@ -186,7 +188,7 @@ static int32_t enqueue(struct cuda_session *cuda, struct cuda_flow *flow,
     return NVBW_OK;
 }
 
-static int32_t begin(
+int32_t sm_begin(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
 {
     const struct sm_flow *const sm = flow->state;
@@ -202,7 +204,7 @@ static int32_t begin(
         gpu, gpu->stream, SM_LIMIT_NS, "clearing the sums of a sample", err);
 }
 
-static int32_t get_stamps(struct cuda_session *cuda, struct cuda_flow *flow,
+int32_t sm_get_stamps(struct cuda_session *cuda, struct cuda_flow *flow,
     const struct stamp **out_stamps, uint64_t *out_count, struct error *err)
 {
     struct sm_flow *const sm = flow->state;
@@ -222,10 +224,10 @@ const struct initiator initiator_sm = {
     .name = "sm",
     .operations = 1u << NVBW_OP_COPY | 1u << NVBW_OP_READ |
                   1u << NVBW_OP_WRITE | 1u << NVBW_OP_SPLIT,
-    .open = open_flow,
-    .enqueue = enqueue,
-    .begin = begin,
-    .stamps = get_stamps,
+    .open = sm_open_flow,
+    .enqueue = sm_enqueue,
+    .begin = sm_begin,
+    .stamps = sm_get_stamps,
     .verify = sm_verify_read,
-    .close = close_flow,
+    .close = sm_close_flow,
 };

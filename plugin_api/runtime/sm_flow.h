@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
-/* What the SM initiator keeps of a flow. */
+/* What initiators with kernels of the engine keep of a flow, and what they
+ * share. */
 #ifndef NVBW_SM_FLOW_H
 #define NVBW_SM_FLOW_H
 
@@ -23,6 +24,17 @@ struct sm_flow {
     cu_address stamps;     /* SM_STAMPS of them; the last is spare */
     struct stamp stamps_read[SM_STAMPS];
 };
+
+/* What their tables are made of. (initiator_sm.c) */
+int32_t sm_open_flow(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);
+void sm_close_flow(struct cuda_session *cuda, struct cuda_flow *flow);
+int32_t sm_enqueue(struct cuda_session *cuda, struct cuda_flow *flow,
+    uint64_t first, uint64_t count, struct error *err);
+int32_t sm_begin(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);
+int32_t sm_get_stamps(struct cuda_session *cuda, struct cuda_flow *flow,
+    const struct stamp **out_stamps, uint64_t *out_count, struct error *err);
 
 /* Compares what reads found with what they should. (sm_read.c) */
 int32_t sm_verify_read(

@@ -11,18 +11,25 @@
 
 /* Over a link more than the link holds only queues up: a PCIe link is full
  * from 4 blocks on, an NVLink one from one block an SM on; both with some
- * spare, and alike for GPUs of any size. */
-enum { HOST_BLOCKS_PER_UNIT_INVERSE = 4, PEER_BLOCKS_PER_UNIT = 2 };
+ * spare, and alike for GPUs of any size. Both ways at once take more, since
+ * what waits for the host's memory waits longer. */
+enum {
+    HOST_BLOCKS_PER_UNIT_INVERSE = 4,
+    PEER_BLOCKS_PER_UNIT = 2,
+    SPLIT_BLOCKS_PER_UNIT = 2
+};
 
 /* Bytes that a block moves in one turn. */
 enum {
     TILE_ONE = SM_THREADS * SM_VECTOR,
-    TILE_FOUR = 4 * SM_THREADS * SM_VECTOR
+    TILE_FOUR = 4 * SM_THREADS * SM_VECTOR,
+    TILE_BOTH_WAYS = 2 * TILE_FOUR
 };
 static const uint32_t tile_bytes[SM_KERNELS_END] = {
     [SM_KERNEL_copy] = TILE_ONE,
     [SM_KERNEL_copy_wide] = TILE_FOUR,
-    [SM_KERNEL_split] = TILE_FOUR,
+    [SM_KERNEL_tma] = TMA_STAGES * TMA_TILE,
+    [SM_KERNEL_split] = TILE_BOTH_WAYS,
     [SM_KERNEL_read] = TILE_FOUR,
     [SM_KERNEL_write] = TILE_ONE,
     [SM_KERNEL_pattern_sum] = TILE_ONE,
@@ -46,7 +53,8 @@ enum sm_path sm_path_of(
     return src_peer || dst_peer ? SM_PEER : SM_LOCAL;
 }
 
-uint32_t sm_kernel_of(uint32_t operation, enum sm_path path, uint32_t sharing)
+uint32_t sm_kernel_of(
+    uint32_t initiator, uint32_t operation, enum sm_path path, uint32_t sharing)
 {
     static const uint32_t kernels[] = {
         [NVBW_OP_READ] = SM_KERNEL_read,
@@ -54,6 +62,9 @@ uint32_t sm_kernel_of(uint32_t operation, enum sm_path path, uint32_t sharing)
         [NVBW_OP_SPLIT] = SM_KERNEL_split,
     };
 
+    if (initiator == NVBW_BY_TMA) {
+        return SM_KERNEL_tma;
+    }
     if (operation == NVBW_OP_COPY) {
         return path == SM_LOCAL && sharing == 1 ? SM_KERNEL_copy
                                                 : SM_KERNEL_copy_wide;
@@ -66,8 +77,12 @@ static uint64_t lesser(uint64_t one, uint64_t other)
     return one < other ? one : other;
 }
 
-static uint64_t wanted_blocks(enum sm_path path, uint32_t units)
+static uint64_t wanted_blocks(
+    uint32_t kernel, enum sm_path path, uint32_t units)
 {
+    if (kernel == SM_KERNEL_split) {
+        return (uint64_t)units * SPLIT_BLOCKS_PER_UNIT;
+    }
     switch (path) {
     case SM_HOST:
         return (uint64_t)units / HOST_BLOCKS_PER_UNIT_INVERSE + 1;
@@ -85,7 +100,7 @@ uint64_t sm_blocks_of(uint32_t kernel, enum sm_path path, uint64_t bytes,
     const uint64_t tile = tile_bytes[kernel];
     const uint64_t tiles = bytes / tile + (bytes % tile != 0);
     const uint64_t share = (uint64_t)resident * units / sharing;
-    uint64_t blocks = lesser(wanted_blocks(path, units), tiles);
+    uint64_t blocks = lesser(wanted_blocks(kernel, path, units), tiles);
 
     if (sharing > 1) {
         blocks = lesser(blocks, share);

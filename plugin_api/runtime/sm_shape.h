@@ -16,8 +16,10 @@ enum sm_path { SM_LOCAL, SM_PEER, SM_HOST };
 enum sm_path sm_path_of(
     const struct facts *facts, const struct flow_record *flow);
 
-/* SM_KERNEL_*. sharing: SM flows on that GPU at once, this one included. */
-uint32_t sm_kernel_of(uint32_t operation, enum sm_path path, uint32_t sharing);
+/* SM_KERNEL_*. sharing: flows of the initiator on that GPU at once, this one
+ * included. */
+uint32_t sm_kernel_of(uint32_t initiator, uint32_t operation, enum sm_path path,
+    uint32_t sharing);
 
 /* resident: blocks of the kernel that an SM holds. units: SMs. A flow alone on
  * its GPU may cover everything by one wave after another; flows that share it

@@ -77,6 +77,11 @@ static cu_result copy_wide_plan(
     return copy_plan(launch, op);
 }
 
+static cu_result tma_plan(const struct kernel_launch *launch, struct sim_op *op)
+{
+    return copy_plan(launch, op);
+}
+
 static void split_finish(struct sim_op *op)
 {
     struct split_args args;

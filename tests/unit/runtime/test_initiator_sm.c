@@ -133,13 +133,15 @@ static const struct odd_size {
     { MIB - 16, 0 }, { MIB + 5, 8 } };
 
 static const struct odd_row {
-    uint32_t operation, src, dst;
+    uint32_t initiator, operation, src, dst;
 } odd_rows[] = {
-    { NVBW_OP_COPY, NVBW_MEM_PINNED, NVBW_MEM_DEVICE },
-    { NVBW_OP_COPY, NVBW_MEM_DEVICE, NVBW_MEM_DEVICE },
-    { NVBW_OP_SPLIT, NVBW_MEM_DEVICE, NVBW_MEM_PINNED },
-    { NVBW_OP_READ, NVBW_MEM_DEVICE, NVBW_MEM_NONE },
-    { NVBW_OP_WRITE, NVBW_MEM_NONE, NVBW_MEM_DEVICE },
+    { NVBW_BY_SM, NVBW_OP_COPY, NVBW_MEM_PINNED, NVBW_MEM_DEVICE },
+    { NVBW_BY_SM, NVBW_OP_COPY, NVBW_MEM_DEVICE, NVBW_MEM_DEVICE },
+    { NVBW_BY_SM, NVBW_OP_SPLIT, NVBW_MEM_DEVICE, NVBW_MEM_PINNED },
+    { NVBW_BY_SM, NVBW_OP_READ, NVBW_MEM_DEVICE, NVBW_MEM_NONE },
+    { NVBW_BY_SM, NVBW_OP_WRITE, NVBW_MEM_NONE, NVBW_MEM_DEVICE },
+    { NVBW_BY_TMA, NVBW_OP_COPY, NVBW_MEM_DEVICE, NVBW_MEM_DEVICE },
+    { NVBW_BY_TMA, NVBW_OP_COPY, NVBW_MEM_DEVICE, NVBW_MEM_PINNED },
 };
 
 static void measure_odd(
@@ -149,6 +151,7 @@ static void measure_odd(
     const struct nvbw_flow *const flows[] = { &flow, NULL };
     struct scene scene;
 
+    flow.initiator = row->initiator;
     flow.bytes = bytes;
     flow.offset = offset;
     start(&scene);
@@ -158,8 +161,9 @@ static void measure_odd(
     const struct record *const record = measure(&scene, flows, NULL);
 
     if (record->state != STATE_MEASURED) {
-        fail_msg("operation %u, %u bytes at %u: %s", row->operation,
-            (unsigned)bytes, (unsigned)offset, record->message);
+        fail_msg("initiator %u, operation %u, %u bytes at %u: %s",
+            row->initiator, row->operation, (unsigned)bytes, (unsigned)offset,
+            record->message);
     }
     assert_int_equal(record->verified_bytes,
         row->operation == NVBW_OP_READ ? 4 * bytes : bytes);
@@ -219,6 +223,45 @@ static int is_flagged(const struct record *record, const char *flag)
         }
     }
     return 0;
+}
+
+static void bulk_copies_are_as_fast_as_their_path(void **state)
+{
+    struct nvbw_flow flow =
+        make_flow(NVBW_OP_COPY, NVBW_MEM_DEVICE, NVBW_MEM_DEVICE);
+    const struct nvbw_flow *const flows[] = { &flow, NULL };
+    struct scene scene;
+
+    (void)state;
+    flow.initiator = NVBW_BY_TMA;
+    start(&scene);
+    expect_figure(measure(&scene, flows, NULL), 500e9, 1e-2);
+    arena_clear(&scene.arena);
+    flow.dst_place = 1;
+    start(&scene);
+    expect_figure(measure(&scene, flows, NULL), 100e9, 1e-2);
+    arena_clear(&scene.arena);
+}
+
+static void bulk_copies_take_a_new_gpu(void **state)
+{
+    struct nvbw_flow flow =
+        make_flow(NVBW_OP_COPY, NVBW_MEM_DEVICE, NVBW_MEM_DEVICE);
+    const struct nvbw_flow *const flows[] = { &flow, NULL };
+    const uint32_t compute = facts.gpus[0].compute;
+    struct scene scene;
+
+    (void)state;
+    flow.initiator = NVBW_BY_TMA;
+    facts.gpus[0].compute = 89;
+    start(&scene);
+
+    const struct record *const record = measure(&scene, flows, NULL);
+
+    facts.gpus[0].compute = compute;
+    assert_int_equal(record->state, STATE_SKIP);
+    assert_string_equal(record->reason, "arch_too_old");
+    arena_clear(&scene.arena);
 }
 
 /* Both ways at once without a limit of the two together. */
@@ -363,6 +406,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_size_arrives_whole),
         cmocka_unit_test(every_operation_is_as_fast_as_its_path),
+        cmocka_unit_test(bulk_copies_are_as_fast_as_their_path),
+        cmocka_unit_test(bulk_copies_take_a_new_gpu),
         cmocka_unit_test(a_split_has_half_each_way),
         cmocka_unit_test(a_split_of_one_buffer_is_verified_too),
         cmocka_unit_test(flows_of_one_gpu_run_together),

@@ -41,14 +41,20 @@ static void paths(void **state)
 static void kernels(void **state)
 {
     (void)state;
-    assert_int_equal(sm_kernel_of(NVBW_OP_COPY, SM_LOCAL, 1), SM_KERNEL_copy);
     assert_int_equal(
-        sm_kernel_of(NVBW_OP_COPY, SM_LOCAL, 2), SM_KERNEL_copy_wide);
+        sm_kernel_of(NVBW_BY_SM, NVBW_OP_COPY, SM_LOCAL, 1), SM_KERNEL_copy);
+    assert_int_equal(sm_kernel_of(NVBW_BY_SM, NVBW_OP_COPY, SM_LOCAL, 2),
+        SM_KERNEL_copy_wide);
+    assert_int_equal(sm_kernel_of(NVBW_BY_SM, NVBW_OP_COPY, SM_HOST, 1),
+        SM_KERNEL_copy_wide);
     assert_int_equal(
-        sm_kernel_of(NVBW_OP_COPY, SM_HOST, 1), SM_KERNEL_copy_wide);
-    assert_int_equal(sm_kernel_of(NVBW_OP_READ, SM_LOCAL, 1), SM_KERNEL_read);
-    assert_int_equal(sm_kernel_of(NVBW_OP_WRITE, SM_PEER, 3), SM_KERNEL_write);
-    assert_int_equal(sm_kernel_of(NVBW_OP_SPLIT, SM_HOST, 1), SM_KERNEL_split);
+        sm_kernel_of(NVBW_BY_SM, NVBW_OP_READ, SM_LOCAL, 1), SM_KERNEL_read);
+    assert_int_equal(
+        sm_kernel_of(NVBW_BY_SM, NVBW_OP_WRITE, SM_PEER, 3), SM_KERNEL_write);
+    assert_int_equal(
+        sm_kernel_of(NVBW_BY_SM, NVBW_OP_SPLIT, SM_HOST, 1), SM_KERNEL_split);
+    assert_int_equal(
+        sm_kernel_of(NVBW_BY_TMA, NVBW_OP_COPY, SM_PEER, 1), SM_KERNEL_tma);
 }
 
 static uint64_t blocks(
@@ -67,6 +73,7 @@ static void local_work_covers_everything_at_once(void **state)
     assert_int_equal(
         blocks(SM_KERNEL_write, SM_LOCAL, UINT64_C(1) << 48, 1), 0x7fffffff);
     assert_int_equal(blocks(SM_KERNEL_copy, SM_LOCAL, 1, 1), 1);
+    assert_int_equal(blocks(SM_KERNEL_tma, SM_LOCAL, GIB, 1), GIB / 8192);
 }
 
 static void links_get_as_much_as_they_hold(void **state)
@@ -75,6 +82,8 @@ static void links_get_as_much_as_they_hold(void **state)
     assert_int_equal(blocks(SM_KERNEL_copy_wide, SM_HOST, GIB, 1), 34);
     assert_int_equal(blocks(SM_KERNEL_copy_wide, SM_PEER, GIB, 1), 264);
     assert_int_equal(blocks(SM_KERNEL_copy_wide, SM_PEER, 16385, 1), 2);
+    assert_int_equal(blocks(SM_KERNEL_split, SM_HOST, GIB, 1), 264);
+    assert_int_equal(blocks(SM_KERNEL_split, SM_HOST, 32769, 1), 2);
 }
 
 static void flows_share_the_resident_blocks(void **state)

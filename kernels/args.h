@@ -56,10 +56,10 @@ struct sum_args {
 /* ---- Kernels that move the bytes of flows -------------------------------
  *
  * Launched with SM_THREADS threads a block, the one of bulk copies with
- * TMA_THREADS, and any number of blocks. Any count of bytes and any addresses are right; they are fast where sources and
- * destinations have the same place within 16 bytes. `stamps` is 0 or where
- * two 64-bit words get %globaltimer: as the first block starts, and as the
- * last one ends. */
+ * TMA_THREADS, and any number of blocks. Any count of bytes and any addresses
+ * are right; they are fast where sources and destinations have the same place
+ * within 16 bytes. `stamps` is 0 or where two 64-bit words get %globaltimer:
+ * as the first block starts, and as the last one ends. */
 enum { SM_THREADS = 256, SM_VECTOR = 16 };
 /* A block's ring of bulk copies. */
 enum { TMA_THREADS = 32, TMA_TILE = 4096, TMA_STAGES = 2 };

@@ -358,6 +358,7 @@ static void describe(
         record->verified = "off";
     }
     if (cache == 0) {
+        settle_flag(session->arena, record, "cache_unknown");
         return;
     }
     record->footprint_over_cache =

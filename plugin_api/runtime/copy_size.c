@@ -14,6 +14,11 @@
 #define SIZE_FAST (UINT64_C(1) << 30)
 /* Fixed mode's, as nvbandwidth has it. */
 #define SIZE_FIXED (UINT64_C(512) << 20)
+/* CPUs outrun their own node's last-level cache, of which a large server has
+ * 384 MiB; where a machine does not say what it has, as many VMs do not, that
+ * much is assumed. */
+#define SIZE_CPU      (UINT64_C(512) << 20)
+#define CACHE_ASSUMED (UINT64_C(384) << 20)
 
 /* Reads and writes of a GPU's own memory: the copies of a sample together have
  * to be so many times its L2. */
@@ -27,6 +32,7 @@
 
 enum {
     MEMORY_SHARE = 24, /* of a GPU's memory that one copy may be at most */
+    NODE_SHARE = 12,   /* of a node's, where three buffers may be needed */
     SIZE_STEP = 1 << 20,
     COPIES_LEAST_MOST = 16 /* more of them for the sake of a cache */
 };
@@ -84,22 +90,41 @@ static uint64_t size_wanted(
     return is_one_sided(flow) && needed > size ? needed : size;
 }
 
+/* `wanted`, or as many whole steps as `share` has; one at least. */
+static uint64_t within(uint64_t wanted, uint64_t share)
+{
+    const uint64_t most = share < SIZE_STEP ? SIZE_STEP : share;
+
+    return wanted <= most ? wanted : most / SIZE_STEP * SIZE_STEP;
+}
+
+static uint64_t of_cpus(
+    const struct facts *facts, const struct flow_record *flow)
+{
+    const struct node_facts *const node = &facts->nodes[flow->executor];
+    const uint64_t cache =
+        node->cache_bytes > 0 ? node->cache_bytes : CACHE_ASSUMED;
+    const uint64_t wanted =
+        HOST_CACHES * cache > SIZE_CPU ? HOST_CACHES * cache : SIZE_CPU;
+    const uint64_t share = node->memory_bytes / NODE_SHARE;
+
+    return within(wanted, share > SIZE_CPU ? share : SIZE_CPU);
+}
+
 uint64_t copy_size(const struct facts *facts, const struct flow_record *flow,
     const struct measure_params *params)
 {
     if (params->buffer_bytes != 0) {
         return params->buffer_bytes;
     }
-    if (params->fixed || flow->initiator == NVBW_BY_CPU) {
+    if (params->fixed) {
         return SIZE_FIXED;
     }
-
-    const uint64_t wanted = size_wanted(facts, flow);
-    const uint64_t share =
-        facts->gpus[flow->executor].memory_bytes / MEMORY_SHARE;
-    const uint64_t most = share < SIZE_STEP ? SIZE_STEP : share;
-
-    return wanted <= most ? wanted : most / SIZE_STEP * SIZE_STEP;
+    if (flow->initiator == NVBW_BY_CPU) {
+        return facts->simulated ? SIZE_CPU : of_cpus(facts, flow);
+    }
+    return within(size_wanted(facts, flow),
+        facts->gpus[flow->executor].memory_bytes / MEMORY_SHARE);
 }
 
 /* What the copies of a sample together have to hold at least. */

@@ -116,8 +116,10 @@ static int32_t run(struct nvbw_ctx *ctx)
     "time is from the first thread's start to the last one's end.\n\n"
 
 #define ABOUT_SIZE                                                             \
-    "Buffers (`buffer_size` each) should hold at least four times the last-"   \
-    "level cache; below that a figure carries the flag cache_bound.\n\n"
+    "Buffers (`buffer_size` each) hold at least four times the last-level "    \
+    "cache where the plan does not say otherwise, 1536 MiB where the machine " \
+    "does not tell its cache (flag cache_unknown); below four times a figure " \
+    "carries the flag cache_bound.\n\n"
 
 #define ABOUT_STORES                                                           \
     "Stores are non-temporal on x86: lines are not read before they are "      \

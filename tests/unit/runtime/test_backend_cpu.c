@@ -364,6 +364,22 @@ static void small_footprints_are_flagged(void **state)
     }
 }
 
+/* Many VMs do not say what caches they have. */
+static void an_unknown_cache_is_flagged(void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    set_up(&rig, 1);
+    rig.nodes[0].cache_bytes = 0;
+    add_flow(&rig, NVBW_OP_READ, 4 << 20, 0);
+    open_and_sample(&rig, 1);
+    backend_cpu.close(&rig.session);
+    assert_int_equal(rig.records[0].flags_count, 1);
+    assert_string_equal(rig.records[0].flags[0], "cache_unknown");
+    arena_clear(&rig.arena);
+}
+
 static void assert_refused(struct rig *rig, int32_t status, int64_t code)
 {
     assert_int_equal(backend_cpu.open(&rig->session, &rig->err), status);
@@ -456,6 +472,7 @@ int main(void)
         cmocka_unit_test(flows_together_have_a_total),
         cmocka_unit_test(background_covers_and_is_checked),
         cmocka_unit_test(small_footprints_are_flagged),
+        cmocka_unit_test(an_unknown_cache_is_flagged),
         cmocka_unit_test(what_cpus_cannot_do_is_skipped),
         cmocka_unit_test(too_much_memory_is_skipped),
         cmocka_unit_test(misaligned_flows_are_right),

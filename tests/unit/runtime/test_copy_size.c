@@ -18,9 +18,15 @@ static struct pair_facts pairs[] = {
     { .from = 0, .to = 1, .nvlinks = 18 },
     { .from = 1, .to = 0, .nvlinks = 0 },
 };
-static const struct facts facts = {
-    .gpus = gpus, .gpus_count = 2, .pairs = pairs, .pairs_count = 2
+static struct node_facts nodes[] = {
+    { .memory_bytes = UINT64_C(512) << 30 },
 };
+static struct facts facts = { .gpus = gpus,
+    .gpus_count = 2,
+    .pairs = pairs,
+    .pairs_count = 2,
+    .nodes = nodes,
+    .nodes_count = 1 };
 static const struct measure_params adaptive = { 0 };
 
 static struct flow_record make_flow(
@@ -74,7 +80,7 @@ static void the_plan_is_obeyed(void **state)
     }
 }
 
-static void fixed_mode_and_cpus_have_one_size(void **state)
+static void fixed_mode_has_one_size(void **state)
 {
     struct flow_record flow = make_flow(NVBW_MEM_DEVICE, 0, NVBW_MEM_DEVICE, 1);
     const struct measure_params fixed = { .fixed = 1 };
@@ -82,7 +88,35 @@ static void fixed_mode_and_cpus_have_one_size(void **state)
     (void)state;
     assert_int_equal(copy_size(&facts, &flow, &fixed), 512 * MIB);
     flow.initiator = NVBW_BY_CPU;
+    assert_int_equal(copy_size(&facts, &flow, &fixed), 512 * MIB);
+}
+
+/* Small caches, large ones, and those that a VM does not tell of. */
+static void cpus_outrun_their_cache(void **state)
+{
+    static const struct {
+        uint64_t cache_mib, memory_mib, want_mib;
+    } cases[] = {
+        { 32, 512 << 10, 512 },
+        { 1152, 512 << 10, 4608 },
+        { 0, 512 << 10, 1536 },
+        { 0, 12 << 10, 1024 },
+        { 0, 2 << 10, 512 },
+    };
+    struct flow_record flow =
+        make_flow(NVBW_MEM_PAGEABLE, 0, NVBW_MEM_PAGEABLE, 0);
+
+    (void)state;
+    flow.initiator = NVBW_BY_CPU;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        nodes[0].cache_bytes = cases[i].cache_mib * MIB;
+        nodes[0].memory_bytes = cases[i].memory_mib * MIB;
+        assert_int_equal(
+            copy_size(&facts, &flow, &adaptive), cases[i].want_mib * MIB);
+    }
+    facts.simulated = 1;
     assert_int_equal(copy_size(&facts, &flow, &adaptive), 512 * MIB);
+    facts.simulated = 0;
 }
 
 static void small_gpus_get_small_copies(void **state)
@@ -137,7 +171,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_path_decides_where_the_plan_does_not),
         cmocka_unit_test(the_plan_is_obeyed),
-        cmocka_unit_test(fixed_mode_and_cpus_have_one_size),
+        cmocka_unit_test(fixed_mode_has_one_size),
+        cmocka_unit_test(cpus_outrun_their_cache),
         cmocka_unit_test(small_gpus_get_small_copies),
         cmocka_unit_test(reads_outgrow_the_cache),
         cmocka_unit_test(simulated_copies_are_small_and_few),

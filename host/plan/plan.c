@@ -99,6 +99,7 @@ static const struct field plan_list[] = {
     FIELD_STRUCTS(plan, accepts, &accept_fields),
     FIELD_STRUCTS(plan, reports, &report_fields),
     FIELD_STRUCTS(plan, telemetry, &value_fields),
+    FIELD_STRUCTS(plan, nvbandwidth, &value_fields),
     FIELD_STRUCTS(plan, options, &value_fields),
     FIELD_LIST(plan, TEXTS, only),
     FIELD_LIST(plan, TEXTS, tags),

@@ -89,6 +89,9 @@ struct plan {
     uint32_t reports_count;
     struct plan_value *telemetry;
     uint32_t telemetry_count;
+    struct plan_value *nvbandwidth; /* version, mean, ...: how reports in its
+                                       format are written */
+    uint32_t nvbandwidth_count;
     struct plan_value *options; /* every other top-level key: plugin_path,
                                    isolate, mpi, allow_multicast, repeat,
                                    duration, cooldown, budget, baseline */
@@ -132,7 +135,7 @@ struct plan_request {
     uint32_t files_count;
     const char **sets;
     uint32_t sets_count;
-    const char *data_dir; /* where plans are looked for that are not found
+    const char *data_dir;    /* where plans are looked for that are not found
                              from the current directory; may be NULL */
 };
 
@@ -158,7 +161,7 @@ const struct param_schema *standard_param(const char *name);
  * search. Ends with a NULL name. (plan_keys.c) */
 struct plan_key {
     const char *where; /* "top", "suite", "defaults", "limit", "expect",
-                          "accept", "telemetry", "report" */
+                          "accept", "telemetry", "nvbandwidth", "report" */
     const char *name, *type, *help;
 };
 extern const struct plan_key plan_keys[];

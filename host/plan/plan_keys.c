@@ -20,6 +20,8 @@ const struct plan_key plan_keys[] = {
         "known defects: shown in every report, failing once expired" },
     { "top", "reports", "list of groups", "reports to write" },
     { "top", "telemetry", "group", "tolerances for clocks and throttling" },
+    { "top", "nvbandwidth", "group",
+        "how reports in nvbandwidth's format are written" },
     { "top", "plugin_path", "list of texts",
         "folders with plugins, searched before the installed one" },
     { "top", "isolate", ISOLATE, "which testcases share a worker process" },
@@ -103,5 +105,12 @@ const struct plan_key plan_keys[] = {
         "processes that do not make a GPU busy" },
     { "telemetry", "throttled", "ratio",
         "share of a cell's time that may be throttled" },
+
+    { "nvbandwidth", "version", "0.8 or 0.10",
+        "whose format it is; without it 0.10" },
+    { "nvbandwidth", "mean", FLAG,
+        "the mean of the samples instead of their median" },
+    { "nvbandwidth", "verbose", FLAG, "samples, and least and most" },
+    { "nvbandwidth", "perf", FLAG, "sums as lines for the perf formatter" },
     { NULL, NULL, NULL, NULL },
 };

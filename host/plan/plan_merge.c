@@ -297,6 +297,8 @@ int32_t plan_merge(struct plan *plan, const struct plan_layer *layer,
         by->params_count, err));
     TRY(merge_values(arena, &plan->telemetry, &plan->telemetry_count,
         by->telemetry, by->telemetry_count, err));
+    TRY(merge_values(arena, &plan->nvbandwidth, &plan->nvbandwidth_count,
+        by->nvbandwidth, by->nvbandwidth_count, err));
     TRY(merge_values(arena, &plan->options, &plan->options_count, by->options,
         by->options_count, err));
     TRY(merge_limits(&merger, &plan->limits, &plan->limits_count, by->limits,

@@ -311,6 +311,15 @@ static const struct member telemetry_members[] = {
     { .name = NULL },
 };
 
+static const struct member nvbandwidth_members[] = {
+    PLAN_LIST(
+        "version", nvbandwidth, reader_single, plan_value_nvbandwidth_version),
+    PLAN_LIST("mean", nvbandwidth, reader_single, plan_value_flag),
+    PLAN_LIST("verbose", nvbandwidth, reader_single, plan_value_flag),
+    PLAN_LIST("perf", nvbandwidth, reader_single, plan_value_flag),
+    { .name = NULL },
+};
+
 static void read_expect(struct reader *reader, const config_setting_t *setting,
     const struct member *member, void *object)
 {
@@ -325,6 +334,13 @@ static void read_telemetry(struct reader *reader,
     reader_keys(reader, setting, telemetry_members, "telemetry", object);
 }
 
+static void read_nvbandwidth(struct reader *reader,
+    const config_setting_t *setting, const struct member *member, void *object)
+{
+    (void)member;
+    reader_keys(reader, setting, nvbandwidth_members, "nvbandwidth", object);
+}
+
 static const struct member plan_members[] = {
     { .name = "name",
         .read = reader_text,
@@ -336,6 +352,7 @@ static const struct member plan_members[] = {
     { .name = "accept", .read = read_accepts },
     { .name = "reports", .read = read_reports },
     { .name = "telemetry", .read = read_telemetry },
+    { .name = "nvbandwidth", .read = read_nvbandwidth },
     PLAN_LIST("plugin_path", options, reader_value, plan_value_text),
     OPTION("isolate", plan_value_isolate),
     OPTION("mpi", plan_value_flag),

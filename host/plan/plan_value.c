@@ -38,6 +38,13 @@ int32_t plan_value_isolate(const char *text, struct error *err)
     return check_word(text, words, "auto, run, plugin, testcase", err);
 }
 
+int32_t plan_value_nvbandwidth_version(const char *text, struct error *err)
+{
+    static const char *const words[] = { "0.8", "0.10", NULL };
+
+    return check_word(text, words, "0.8, 0.10", err);
+}
+
 int32_t plan_value_direction(const char *text, struct error *err)
 {
     return check_word(

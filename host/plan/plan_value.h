@@ -23,5 +23,6 @@ plan_value_fn plan_value_ratio;
 plan_value_fn plan_value_date; /* "2027-03-31" */
 plan_value_fn plan_value_text; /* anything but nothing */
 plan_value_fn plan_value_sha256;
+plan_value_fn plan_value_nvbandwidth_version; /* 0.8, 0.10 */
 
 #endif

@@ -19,6 +19,10 @@ const struct report_format report_formats[] = {
         report_json },
     { "summary", "the run in the journal's form, with one verdict per cell",
         report_summary },
+    { "nvbandwidth", "nvbandwidth's text, for programs that read it",
+        report_nvbandwidth },
+    { "nvbandwidth-json", "nvbandwidth's JSON, for programs that read it",
+        report_nvbandwidth_json },
     { NULL, NULL, NULL },
 };
 

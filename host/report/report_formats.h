@@ -14,6 +14,10 @@ int32_t report_verdict(
     const struct report_input *input, struct strbuf *out, struct error *err);
 int32_t report_json(
     const struct report_input *input, struct strbuf *out, struct error *err);
+int32_t report_nvbandwidth(
+    const struct report_input *input, struct strbuf *out, struct error *err);
+int32_t report_nvbandwidth_json(
+    const struct report_input *input, struct strbuf *out, struct error *err);
 int32_t report_summary(
     const struct report_input *input, struct strbuf *out, struct error *err);
 

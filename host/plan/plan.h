@@ -135,6 +135,7 @@ struct plan_request {
     uint32_t files_count;
     const char **sets;
     uint32_t sets_count;
+    const struct plan *base; /* what files and sets are laid over, or NULL */
     const char *data_dir;    /* where plans are looked for that are not found
                              from the current directory; may be NULL */
 };

@@ -159,8 +159,11 @@ int32_t plan_load(const struct plan_request *request, struct arena *arena,
     };
     char sum[SHA256_DIGEST_STRING_LENGTH];
 
-    *out_plan = (struct plan){ 0 };
+    *out_plan = request->base == NULL ? (struct plan){ 0 } : *request->base;
     SHA256_Init(&loader.sum);
+    if (out_plan->sha256 != NULL) {
+        add_to_sum(&loader, out_plan->sha256);
+    }
     TRY(load_all(&loader, err));
     if (out_plan->name != NULL) {
         /* It stands at the head of what reaches a terminal. */

@@ -124,6 +124,8 @@ const struct reason reason_table[] = {
         "work did not reach the GPU in time, twice in a row" },
     { "poisoned", STATE_ERROR, REASON_OTHER,
         "a CUDA error left the process without a usable GPU" },
+    { "not_found", STATE_ERROR, REASON_OTHER,
+        "there is no testcase of this name" },
     { "facts_changed", STATE_ERROR, REASON_OTHER,
         "the worker saw another machine than the run was planned for" },
 

@@ -193,7 +193,7 @@ static int run(const struct options *options, struct arena *arena)
 
 const struct command command_help = {
     .name = "help",
-    .usage = "[COMMAND | PLUGIN | TESTCASE | PARAMETER | parameters | plan | "
+    .usage = "[NAME | parameters | plan | "
              "reports]",
     .summary = "explains a command, plugin, testcase or parameter",
     .run = run,

@@ -21,12 +21,12 @@ static int run(const struct options *options, struct arena *arena)
     const char *const dir = options->args.texts[0];
     const char *const file = arena_format(arena, "%s/journal.ndjson", dir);
 
-    if (evidence_read(file, JOURNAL_LIMIT_BYTES, arena, &evidence, &err) < 0 ||
-        finish_check_reports(options, &evidence.plan, &err) < 0) {
+    if (evidence_read(file, JOURNAL_LIMIT_BYTES, arena, &evidence, &err) < 0) {
         return command_fail(&err, EXIT_USAGE);
     }
-    evidence.plan.reports_count = 0;
-    if (judge_run(&evidence, arena, &verdicts, &err) < 0 ||
+    evidence.plan.reports_count = 0; /* the plan's have been written */
+    if (finish_check_reports(options, &evidence.plan, &err) < 0 ||
+        judge_run(&evidence, arena, &verdicts, &err) < 0 ||
         finish_reports(options, &evidence, &verdicts, dir, &err) < 0) {
         return command_fail(&err, EXIT_USAGE);
     }

@@ -2,9 +2,13 @@
  * Copyright The nvbw-host authors */
 #include "cmd.h"
 
+#include <stdlib.h>
+
 #include "dry_run.h"
 #include "environment.h"
 #include "finish.h"
+#include "leave_out.h"
+#include "nvbandwidth_mode.h"
 #include "plan_copy.h"
 #include "prepare.h"
 #include "run.h"
@@ -42,6 +46,27 @@ static int32_t note(
     return journal_add(start->journal, line_type, object, start->err);
 }
 
+/* Pairs that were left out are settled before the run begins. */
+static int32_t note_left_out(
+    const struct start *start, const struct prepared *prepared)
+{
+    const char *const given = prepared->options->flags.pairs;
+    const uint32_t pairs =
+        given == NULL ? 0 : (uint32_t)strtoul(given, NULL, 10);
+
+    for (uint32_t i = 0; pairs > 0 && i < prepared->schedule.units_count; i++) {
+        struct record *records = NULL;
+        uint32_t count = 0;
+
+        TRY(leave_out_pairs(&prepared->schedule.units[i], pairs, start->arena,
+            &records, &count, start->err));
+        for (uint32_t k = 0; k < count; k++) {
+            TRY(note(start, LINE_CELL, &records[k]));
+        }
+    }
+    return NVBW_OK;
+}
+
 /* Everything that is known before the first unit. */
 static int32_t note_all(const struct start *start,
     const struct prepared *prepared, const struct run_header *header)
@@ -55,6 +80,7 @@ static int32_t note_all(const struct start *start,
     for (uint32_t i = 0; i < prepared->schedule.units_count; i++) {
         TRY(note(start, LINE_UNIT, &prepared->schedule.units[i]));
     }
+    TRY(note_left_out(start, prepared));
     return journal_flush(start->journal, start->err);
 }
 
@@ -101,6 +127,9 @@ static int run(const struct options *options, struct arena *arena)
             options->args.texts[0]);
         return command_fail(&err, EXIT_USAGE);
     }
+    if (options->list) {
+        return nvbandwidth_mode_list(options, arena);
+    }
     if (prepare_parts(options, arena, &prepared, &err) < 0 ||
         prepare_all(&prepared, &err) < 0) {
         return command_fail(&err, EXIT_USAGE);
@@ -118,6 +147,9 @@ static int run(const struct options *options, struct arena *arena)
         command_fail(&err, exit_code);
     } else {
         exit_code = finish_run(options, &evidence, &dir, arena);
+        if (options->exit_zero && !evidence.end.interrupted) {
+            exit_code = EXIT_PASSED;
+        }
     }
     run_dir_close(&dir);
     return exit_code;

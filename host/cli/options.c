@@ -17,18 +17,18 @@ const struct option_spec option_specs[] = {
     { "set", 0, OPTION_LIST, AT(sets), "PATH=VALUE", NULL,
         "run check-plan list", "overrides one value of the plan" },
     { "testcase", 't', OPTION_WORDS, AT(only), "NAME...", NULL,
-        "run check-plan", "runs only these testcases of the plan" },
+        "run check-plan nvbandwidth",
+        "runs only these testcases of the plan; without -c nvbandwidth's, by "
+        "name or number" },
     { "tags", 0, OPTION_WORDS, AT(tags), "TAG,...", NULL, "run check-plan",
         "runs only suites and testcases with one of these tags" },
     { "devices", 0, OPTION_TEXT, AT(devices), "LIST", NULL,
         "run check-plan list topo",
         "GPUs to use: index, range, UUID or PCI address" },
     { "report", 0, OPTION_LIST, AT(reports), "FORMAT=FILE", NULL,
-        "run resume report merge", "writes a report; - is stdout" },
+        "run resume report", "writes a report; - is stdout" },
     { "run-dir", 0, OPTION_TEXT, AT(run_dir), "DIR", NULL, "run",
         "where the run is kept; %h host, %t time" },
-    { "baseline", 0, OPTION_SET, 0, "FILE", "baseline", "run check-plan",
-        "baseline for limits in percent of it" },
     { "budget", 0, OPTION_SET, 0, "DURATION", "budget", "run resume",
         "ends the run after this time; what is left is not_run" },
     { "mpi", 0, OPTION_SET, 0, NULL, "mpi", "run check-plan",
@@ -45,20 +45,46 @@ const struct option_spec option_specs[] = {
         "loads plugins that others could have written to" },
     { "wrap", 0, OPTION_TEXT, AT(wrap), "CMD", NULL, "run resume",
         "starts workers under CMD (gdb, compute-sanitizer, ...)" },
-    { "json", 0, OPTION_FLAG, AT(json), NULL, NULL, "list topo compare",
+    { "json", 'j', OPTION_FLAG, AT(json), NULL, NULL, "list topo nvbandwidth",
         "prints JSON" },
     { "explain-limits", 0, OPTION_FLAG, AT(explain_limits), NULL, NULL,
         "check-plan", "prints each limit, its formula and where it stands" },
     { "rerun-failed", 0, OPTION_FLAG, AT(rerun_failed), NULL, NULL, "resume",
         "measures again what did not pass" },
-    { "force", 0, OPTION_FLAG, AT(force), NULL, NULL, "compare baseline",
-        "goes on where machine or plan differ" },
-    { "output", 'o', OPTION_TEXT, AT(output), "FILE", NULL, "baseline merge",
-        "where to write" },
     { "quiet", 'q', OPTION_FLAG, AT(quiet), NULL, NULL, "*",
         "prints the verdict line only" },
     { "verbose", 'v', OPTION_FLAG, AT(verbose), NULL, NULL, "*",
         "prints more: logs of workers, every cell as it settles" },
+    { "testcasePrefixes", 'p', OPTION_WORDS, AT(prefixes), "PREFIX...", NULL,
+        "nvbandwidth", "testcases whose names begin so" },
+    { "bufferSize", 'b', OPTION_TEXT, AT(flags.buffer_mib), "MIB", NULL,
+        "nvbandwidth", "MiB of one copy (512); not for latency testcases" },
+    { "testSamples", 'i', OPTION_TEXT, AT(flags.samples), "N", NULL,
+        "nvbandwidth", "samples per cell (3)" },
+    { "loopCount", 0, OPTION_TEXT, AT(flags.loop_count), "N", NULL,
+        "nvbandwidth", "copies per sample (16)" },
+    { "useMean", 'm', OPTION_FLAG, AT(flags.use_mean), NULL, NULL,
+        "nvbandwidth", "mean of the samples instead of their median" },
+    { "skipVerification", 's', OPTION_FLAG, AT(flags.skip_verification), NULL,
+        NULL, "nvbandwidth", "compares no data" },
+    { "disableAffinity", 'd', OPTION_FLAG, AT(flags.disable_affinity), NULL,
+        NULL, "nvbandwidth", "leaves threads on any CPU" },
+    { "pair", 0, OPTION_WORDS, AT(pair), "A B", NULL, "nvbandwidth",
+        "only these two GPUs" },
+    { "targetNumPairs", 0, OPTION_TEXT, AT(flags.pairs), "N", NULL,
+        "nvbandwidth", "only N pairs of GPUs, chosen by the seed" },
+    { "useHugePages", 0, OPTION_FLAG, AT(flags.huge_pages), NULL, NULL,
+        "nvbandwidth", "changes nothing: huge pages are asked for anyway" },
+    { "list", 'l', OPTION_FLAG, AT(list), NULL, NULL, "nvbandwidth",
+        "lists nvbandwidth's testcases with their numbers" },
+    { "format", 0, OPTION_TEXT, AT(flags.format), "FORMAT", NULL, "nvbandwidth",
+        "text, json or perf" },
+    { "perfFormatter", 0, OPTION_FLAG, AT(flags.perf), NULL, NULL,
+        "nvbandwidth", "sums as lines that begin with &&&& PERF" },
+    { "nvbandwidth-version", 0, OPTION_TEXT, AT(flags.version), "VERSION", NULL,
+        "nvbandwidth", "0.8 or 0.10 (the default): whose numbers and format" },
+    { "nvbandwidth-exit-zero", 0, OPTION_FLAG, AT(exit_zero), NULL, NULL,
+        "nvbandwidth", "exits 0 once a run is over, whatever it found" },
     { "help", 'h', OPTION_FLAG, AT(help), NULL, NULL, "*", "prints this" },
     { "version", 'V', OPTION_FLAG, AT(version), NULL, NULL, "*",
         "prints the version" },
@@ -263,18 +289,60 @@ static int has_word(const char *words, const char *word)
     return 0;
 }
 
+int option_goes_with(const struct option_spec *spec, const char *command)
+{
+    return has_word(spec->commands, command) ||
+           (strcmp(spec->commands, "*") == 0 &&
+               strcmp(command, "nvbandwidth") != 0);
+}
+
+static int32_t refuse_nvbandwidth(
+    const struct option_spec *spec, struct error *err)
+{
+    return error_set(err, NVBW_E_INVALID,
+        "option \"--%s\" is one of nvbandwidth's and goes with neither a "
+        "command nor -c; a plan and --set say the same",
+        spec->name);
+}
+
 static int32_t check_command(const struct options *options, struct error *err)
 {
     for (const struct option_spec *spec = option_specs; spec->name != NULL;
          spec++) {
-        FAIL_IF(is_given(options, spec) && strcmp(spec->commands, "*") != 0 &&
-                    !has_word(spec->commands, options->command),
-            err, NVBW_E_INVALID,
+        const int is_run = strcmp(options->command, "run") == 0;
+
+        if (!is_given(options, spec) ||
+            option_goes_with(spec, options->command) ||
+            (options->is_nvbandwidth &&
+                option_goes_with(spec, "nvbandwidth"))) {
+            continue;
+        }
+        if (strcmp(spec->commands, "nvbandwidth") == 0 ||
+            (is_run && option_goes_with(spec, "nvbandwidth"))) {
+            return refuse_nvbandwidth(spec, err);
+        }
+        return error_set(err, NVBW_E_INVALID,
             "option \"--%s\" does not go with the command \"%s\"; it goes "
             "with: %s",
             spec->name, options->command, spec->commands);
     }
     return NVBW_OK;
+}
+
+/* nvbandwidth's users keep their scripts: where one of its flags stands and no
+ * plan is given, all are meant as nvbandwidth means them. */
+static int means_nvbandwidth(const struct options *options)
+{
+    if (strcmp(options->command, "run") != 0 || options->plans.count > 0) {
+        return 0;
+    }
+    for (const struct option_spec *spec = option_specs; spec->name != NULL;
+         spec++) {
+        if (is_given(options, spec) && option_goes_with(spec, "nvbandwidth")) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 int32_t options_parse(int argc, char **argv, struct arena *arena,
@@ -294,5 +362,6 @@ int32_t options_parse(int argc, char **argv, struct arena *arena,
     if (command_find(out->command) == NULL) {
         return command_unknown(out->command, err);
     }
+    out->is_nvbandwidth = means_nvbandwidth(out);
     return out->help || out->version ? NVBW_OK : check_command(out, err);
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "arena.h"
+#include "nvbandwidth_plan.h"
 #include "status.h"
 
 struct text_list {
@@ -19,15 +20,20 @@ struct text_list {
 struct options {
     const char *command; /* "run" where none was given */
     struct text_list args;
-    struct text_list plans;   /* -c */
-    struct text_list sets;    /* --set, and what other options mean by it */
-    struct text_list only;    /* -t */
-    struct text_list tags;    /* --tags */
-    struct text_list reports; /* FORMAT=FILE */
+    struct text_list plans; /* -c */
+    struct text_list sets;  /* --set, and what other options mean by it */
+    struct text_list only;  /* -t */
+    struct text_list prefixes, pair; /* of nvbandwidth */
+    struct text_list tags;           /* --tags */
+    struct text_list reports;        /* FORMAT=FILE */
     struct text_list plugin_dirs;
-    const char *devices, *run_dir, *driver, *sim_profile, *wrap, *output;
+    const char *devices, *run_dir, *driver, *sim_profile, *wrap;
     int dry_run, trust_plugins, quiet, verbose, json, explain_limits,
-        rerun_failed, force, help, version;
+        rerun_failed, help, version;
+    /* nvbandwidth's flags: is_nvbandwidth is 1 where one of them stands and no
+     * plan is given. The lists in flags are left empty, they are above. */
+    int is_nvbandwidth, list, exit_zero;
+    struct nvbandwidth_flags flags;
     int argc; /* the command line as typed, for the record */
     char **argv;
 };
@@ -48,11 +54,16 @@ struct option_spec {
     uint32_t offset;      /* in struct options */
     const char *argument; /* "FILE", or NULL for a flag */
     const char *set;      /* OPTION_SET: the plan's key */
-    const char *commands; /* which take it: "run resume", or "*" */
+    const char *commands; /* which take it: "run resume", or "*"; with the word
+                             "nvbandwidth" it is one of nvbandwidth's */
     const char *help;
 };
 /* Ends with a NULL name. */
 extern const struct option_spec option_specs[];
+
+/* 1 if the option goes with the command: the word stands in its list. "*"
+ * stands for every command of ours. */
+int option_goes_with(const struct option_spec *spec, const char *command);
 
 /* Parses argv. Texts live in arena or in argv. What is wrong is one sentence
  * in err and NVBW_E_INVALID; an unknown option names the nearest one. */

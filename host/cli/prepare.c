@@ -8,6 +8,7 @@
 
 #include "devices.h"
 #include "expect.h"
+#include "nvbandwidth_mode.h"
 #include "state.h"
 #include "sweep.h"
 #include "version.h"
@@ -84,7 +85,8 @@ int32_t prepare_plan(struct prepared *prepared, struct error *err)
     const char *quick = arena_format(
         prepared->arena, "%s/plans/quick.cfg", prepared->parts.data);
     const int given = options->plans.count > 0;
-    const struct plan_request request = {
+    struct plan base;
+    struct plan_request request = {
         .files = given ? options->plans.texts : &quick,
         .files_count = given ? options->plans.count : 1,
         .sets = options->sets.texts,
@@ -92,13 +94,23 @@ int32_t prepare_plan(struct prepared *prepared, struct error *err)
         .data_dir = prepared->parts.data,
     };
 
+    if (options->is_nvbandwidth) {
+        TRY(nvbandwidth_mode_plan(prepared, err));
+        base = prepared->plan;
+        request.base = &base;
+        request.files_count = 0;
+    }
     TRY(plan_load(
         &request, prepared->arena, &prepared->plan, &prepared->problems, err));
-    prepared->plan.only = options->only.texts;
-    prepared->plan.only_count = options->only.count;
     prepared->plan.tags = options->tags.texts;
     prepared->plan.tags_count = options->tags.count;
-    prepared->plan.devices = options->devices;
+    if (!options->is_nvbandwidth) {
+        prepared->plan.only = options->only.texts;
+        prepared->plan.only_count = options->only.count;
+    }
+    if (options->devices != NULL) {
+        prepared->plan.devices = options->devices;
+    }
     return NVBW_OK;
 }
 
@@ -201,8 +213,12 @@ int32_t prepare_plugins(struct prepared *prepared, struct error *err)
     TRY(discover_plugins(
         &request, prepared->arena, &candidates, &prepared->problems, err));
     TRY(add_pinned(prepared, &request, &candidates, err));
-    return workers_describe(&prepared->setup, &candidates, prepared->arena,
-        &prepared->plugins, &prepared->plugins_count, &prepared->problems, err);
+    TRY(workers_describe(&prepared->setup, &candidates, prepared->arena,
+        &prepared->plugins, &prepared->plugins_count, &prepared->problems,
+        err));
+    return prepared->options->is_nvbandwidth
+               ? nvbandwidth_mode_settle(prepared, err)
+               : NVBW_OK;
 }
 
 static void print_problem(const struct problem *problem)

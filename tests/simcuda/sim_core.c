@@ -8,13 +8,21 @@
 /* Ends closer together than this are one moment. */
 #define SAME_MOMENT_NS 1e-3
 
+/* A machine has thousands of lanes and streams, of which few have anything to
+ * do: these are in rings of their own, in the order in which they got it. */
+struct ring {
+    struct ring *next, *before;
+};
+
 struct sim_lane {
+    struct ring ring; /* of lanes with operations to start; comes first */
     struct sim_lane *next;
     uint32_t number, depth;
     struct sim_op *first, *last; /* not started */
 };
 
 struct sim_stream {
+    struct ring ring; /* of streams with operations; comes first */
     struct sim_stream *next;
     struct sim_lane *lane;
     struct sim_op *first, *last;
@@ -31,13 +39,48 @@ struct sim_core {
     uint32_t resources_count;
     struct sim_slot *slots;
     uint32_t slots_count;
-    struct sim_stream *streams;
+    struct sim_stream *streams; /* all */
     struct sim_lane *lanes;
+    struct ring busy_streams, busy_lanes;
     struct transfer_load **loads;
     uint32_t loads_room;
     uint64_t next_order, next_ready, finished;
     int stale; /* the rates */
 };
+
+static void ring_add(struct ring *ring, struct ring *item)
+{
+    item->next = ring;
+    item->before = ring->before;
+    ring->before->next = item;
+    ring->before = item;
+}
+
+static void ring_remove(struct ring *item)
+{
+    item->before->next = item->next;
+    item->next->before = item->before;
+    *item = (struct ring){ NULL, NULL };
+}
+
+static void stream_done(struct sim_stream *stream)
+{
+    stream->last = NULL;
+    ring_remove(&stream->ring);
+}
+
+static struct sim_stream *after(
+    const struct sim_core *core, const struct ring *at)
+{
+    return at->next == &core->busy_streams ? NULL
+                                           : (struct sim_stream *)at->next;
+}
+
+/* Walks streams with operations; none may end meanwhile. */
+#define EACH_BUSY_STREAM(stream, core)                                         \
+    struct sim_stream *stream = after((core), &(core)->busy_streams);          \
+    stream != NULL;                                                            \
+    stream = after((core), &stream->ring)
 
 struct sim_core *core_open(
     uint32_t resources_count, uint32_t slots_count, double quantum_ns)
@@ -50,6 +93,8 @@ struct sim_core *core_open(
     core->capacities =
         calloc((size_t)resources_count + 1, sizeof *core->capacities);
     core->slots = calloc((size_t)slots_count + 1, sizeof *core->slots);
+    core->busy_streams.next = core->busy_streams.before = &core->busy_streams;
+    core->busy_lanes.next = core->busy_lanes.before = &core->busy_lanes;
     core->resources_count = resources_count;
     core->slots_count = slots_count;
     core->quantum_ns = quantum_ns;
@@ -153,6 +198,9 @@ static void lane_remove(struct sim_lane *lane, const struct sim_op *op)
             if (lane->last == op) {
                 lane->last = before;
             }
+            if (lane->first == NULL) {
+                ring_remove(&lane->ring);
+            }
             return;
         }
         before = *at;
@@ -176,6 +224,9 @@ static void op_free(struct sim_op *op)
 
 void core_stream_close(struct sim_core *core, struct sim_stream *stream)
 {
+    if (stream->first != NULL) {
+        stream_done(stream);
+    }
     while (stream->first != NULL) {
         struct sim_op *op = stream->first;
 
@@ -224,12 +275,14 @@ void core_enqueue(
         stream->last->next = op;
     } else {
         stream->first = op;
+        ring_add(&core->busy_streams, &stream->ring);
     }
     stream->last = op;
     if (lane->first != NULL) {
         lane->last->next_in_lane = op;
     } else {
         lane->first = op;
+        ring_add(&core->busy_lanes, &lane->ring);
     }
     lane->last = op;
     lane->depth++;
@@ -243,20 +296,13 @@ int core_stream_idle(const struct sim_stream *stream)
 
 int core_idle(const struct sim_core *core)
 {
-    for (const struct sim_stream *stream = core->streams; stream != NULL;
-         stream = stream->next) {
-        if (stream->first != NULL) {
-            return 0;
-        }
-    }
-    return 1;
+    return core->busy_streams.next == &core->busy_streams;
 }
 
 int core_group_idle(const struct sim_core *core, uint32_t group)
 {
-    for (const struct sim_stream *stream = core->streams; stream != NULL;
-         stream = stream->next) {
-        if (stream->group == group && stream->first != NULL) {
+    for (EACH_BUSY_STREAM(stream, core)) {
+        if (stream->group == group) {
             return 0;
         }
     }
@@ -283,10 +329,9 @@ static int legacy_allows(const struct sim_core *core, const struct sim_op *op)
                                  ? SIM_STREAM_BLOCKING
                                  : SIM_STREAM_LEGACY;
 
-    for (const struct sim_stream *other = core->streams; other != NULL;
-         other = other->next) {
+    for (EACH_BUSY_STREAM(other, core)) {
         if (other->group == own->group && (other->flags & against) != 0 &&
-            other->first != NULL && other->first->order < op->order) {
+            other->first->order < op->order) {
             return 0;
         }
     }
@@ -323,8 +368,9 @@ static struct sim_op *next_to_start(struct sim_core *core)
 {
     struct sim_op *found = NULL;
 
-    for (struct sim_lane *lane = core->lanes; lane != NULL; lane = lane->next) {
-        struct sim_op *op = lane_candidate(core, lane);
+    for (struct ring *at = core->busy_lanes.next; at != &core->busy_lanes;
+         at = at->next) {
+        struct sim_op *op = lane_candidate(core, (struct sim_lane *)at);
 
         if (op != NULL &&
             (found == NULL || op->ready_order < found->ready_order)) {
@@ -340,7 +386,7 @@ static void end(struct sim_core *core, struct sim_op *op)
 
     stream->first = op->next;
     if (stream->first == NULL) {
-        stream->last = NULL;
+        stream_done(stream);
     }
     stream->lane->depth--;
     release_slot(core, op);
@@ -390,11 +436,10 @@ static int is_over(const struct sim_core *core, struct sim_op *op)
 
 static int end_one(struct sim_core *core)
 {
-    for (struct sim_stream *stream = core->streams; stream != NULL;
-         stream = stream->next) {
+    for (EACH_BUSY_STREAM(stream, core)) {
         struct sim_op *op = stream->first;
 
-        if (op != NULL && op->started && !stream->hung && is_over(core, op)) {
+        if (op->started && !stream->hung && is_over(core, op)) {
             end(core, op);
             return 1;
         }
@@ -440,8 +485,7 @@ static void update_rates(struct sim_core *core)
 {
     uint32_t count = 0;
 
-    for (const struct sim_stream *stream = core->streams; stream != NULL;
-         stream = stream->next) {
+    for (EACH_BUSY_STREAM(stream, core)) {
         if (!is_moving(stream) || stream->first->fixed_ns > 0) {
             continue;
         }
@@ -474,8 +518,7 @@ static void advance_op(struct sim_core *core, struct sim_op *op, double ns)
 
 void core_pass(struct sim_core *core, double ns)
 {
-    for (const struct sim_stream *stream = core->streams; stream != NULL;
-         stream = stream->next) {
+    for (EACH_BUSY_STREAM(stream, core)) {
         if (is_moving(stream)) {
             advance_op(core, stream->first, ns);
         }
@@ -493,8 +536,7 @@ static struct horizon look_ahead(const struct sim_core *core)
 {
     struct horizon ahead = { .transfer_ns = DBL_MAX, .watch_ns = DBL_MAX };
 
-    for (const struct sim_stream *stream = core->streams; stream != NULL;
-         stream = stream->next) {
+    for (EACH_BUSY_STREAM(stream, core)) {
         const struct sim_op *op = stream->first;
 
         if (is_moving(stream)) {

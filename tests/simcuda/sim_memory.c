@@ -74,9 +74,12 @@ struct memory_range *memory_find(
 
     for (struct memory_range *range = map->ranges; range != NULL;
          range = range->next) {
-        if (holds(range, address, bytes) &&
-            (found == NULL || found->kind == MEMORY_RESERVED)) {
-            found = range;
+        if (!holds(range, address, bytes)) {
+            continue;
+        }
+        found = range;
+        if (range->kind != MEMORY_RESERVED) {
+            break;
         }
     }
     return found;

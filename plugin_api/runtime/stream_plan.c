@@ -17,6 +17,9 @@
  * The start and the end are also written to words that the host stamps. */
 #include "cuda_session.h"
 
+/* What the host asks of the driver, and the most that it gives (rule C19). */
+enum { CONNECTIONS_MOST = 32 };
+
 static const uint64_t try_limit_ns = UINT64_C(60) * 1000 * 1000 * 1000;
 
 static int32_t write_word(const struct cuda_session *cuda,
@@ -227,7 +230,9 @@ static int32_t copy_some(struct cuda_session *cuda, struct cuda_flow *flow,
 }
 
 /* Without a gate copies begin while others are queued, and some block this
- * thread: then the flows take turns, lest one is over before the next. */
+ * thread. More streams than the driver has connections for share them, and
+ * what is queued on one connection starts in that order. Either way the flows
+ * take turns, lest one is over before the next. */
 static int32_t copy_counted(struct cuda_session *cuda, struct error *err)
 {
     uint64_t most = 0;
@@ -238,8 +243,10 @@ static int32_t copy_counted(struct cuda_session *cuda, struct error *err)
         most = !flow->background && flow->copies > most ? flow->copies : most;
     }
 
+    const int takes_turns =
+        !cuda->gated || cuda->counted_count > CONNECTIONS_MOST;
     const uint64_t turn =
-        cuda->gated || cuda->counted_count == 1 ? most : UINT64_C(1);
+        takes_turns && cuda->counted_count > 1 ? UINT64_C(1) : most;
 
     for (uint64_t from = 0; from < most; from += turn) {
         for (uint32_t i = 0; i < cuda->count; i++) {

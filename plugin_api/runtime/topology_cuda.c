@@ -110,8 +110,6 @@ static int32_t add_device(
     }
     read_identity(topology, gpu);
     read_attributes(topology, gpu);
-    FAIL_IF(gpu->name == NULL, err, NVBW_E_SYSTEM,
-        "the driver does not name device %d", ordinal);
     return NVBW_OK;
 }
 

@@ -13,11 +13,22 @@ static const char *pci_text(struct arena *arena, const struct nvml_pci *pci)
         arena, "%04x:%02x:%02x.0", pci->domain, pci->bus, pci->device);
 }
 
-static int is_listed(const struct facts *facts, const char *pci)
+static int is_same(const char *one, const char *other)
+{
+    return one != NULL && strcmp(one, other) == 0;
+}
+
+/* By its address, or by its UUID where the driver did not tell the address. */
+static int is_listed(
+    const struct facts *facts, const char *pci, const char *uuid)
 {
     for (uint32_t i = 0; i < facts->gpus_count; i++) {
-        if (facts->gpus[i].pci != NULL &&
-            strcmp(facts->gpus[i].pci, pci) == 0) {
+        struct gpu_facts *const gpu = &facts->gpus[i];
+
+        if (gpu->pci == NULL && is_same(gpu->uuid, uuid)) {
+            gpu->pci = pci;
+        }
+        if (is_same(gpu->pci, pci)) {
             return 1;
         }
     }
@@ -58,6 +69,7 @@ static int32_t list(struct topology *topology, struct error *err)
     for (unsigned int i = 0; i < count; i++) {
         struct nvmlDevice_st *handle = NULL;
         struct nvml_pci pci;
+        char uuid[NVML_TEXT_BYTES] = "";
 
         if (nvml->device_at(i, &handle) != NVML_DONE ||
             nvml->device_pci(handle, &pci) != NVML_DONE) {
@@ -69,7 +81,8 @@ static int32_t list(struct topology *topology, struct error *err)
         const char *const text = pci_text(topology->arena, &pci);
 
         FAIL_IF(text == NULL, err, NVBW_E_SYSTEM, "no memory for the facts");
-        if (!is_listed(topology->facts, text)) {
+        nvml->device_uuid(handle, uuid, sizeof uuid);
+        if (!is_listed(topology->facts, text, uuid)) {
             TRY(add_hidden(topology, text, err));
         }
     }

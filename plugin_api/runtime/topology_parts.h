@@ -9,7 +9,8 @@
 #include "topology.h"
 
 struct topology {
-    const char *root; /* of the file system, "" but in tests */
+    const char *root;        /* of the file system, "" but in tests */
+    const char *driver_file; /* instead of libcuda.so.1, or NULL */
     struct arena *arena;
     struct facts *facts;
     uint32_t has_cuda, has_nvml;

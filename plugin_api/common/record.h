@@ -46,7 +46,8 @@ struct record {
     uint32_t discarded; /* samples thrown away and repeated */
     const char **flags; /* "short", "unsettled", "imprecise", "busy", "drift",
                            "cache_bound", "half", "derived", "coarse" (a
-                           total known no better than to 2 %), ... */
+                           total known no better than to 2 %), "sms_missed"
+                           (a latency without some SMs), ... */
     uint32_t flags_count;
     const char *mode;  /* "adaptive", "fixed" or "put" */
     const char *clock; /* "events", "host", "globaltimer" or "plugin" */

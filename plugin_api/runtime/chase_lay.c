@@ -86,7 +86,10 @@ static int32_t write_by_gpu(struct gpu *gpu, const struct chain *chain,
     int32_t status = gpu_need_chase(gpu, err);
 
     if (status == NVBW_OK) {
-        const cu_result result = gpu->api->copy_down(room, list, bytes);
+        /* On the stream of the kernel that reads it: a copy from pageable
+         * memory may return before it has arrived. */
+        const cu_result result =
+            gpu->api->copy_down_async(room, list, bytes, gpu->stream);
 
         status = result == CU_SUCCESS
                      ? launch_lay(gpu, chain, room, err)
@@ -201,8 +204,8 @@ static int32_t prove(
     }
     TRY(gpu_use(gpu, err));
     CUDA_TRY(gpu->api, err,
-        gpu->api->copy_down(
-            chase->room + CHASE_ROOM_STARTS, lap->words, lap->segments * 8),
+        gpu->api->copy_down_async(chase->room + CHASE_ROOM_STARTS, lap->words,
+            lap->segments * 8, gpu->stream),
         "GPU %d: the starts of a lap", gpu->facts->index);
     TRY(launch_lap(flow, lap, err));
     CUDA_TRY(gpu->api, err,

@@ -11,6 +11,7 @@
 #define CACHE_ON_HOST   4.0
 #define CACHE_ON_GPU    10.0  /* copies */
 #define CACHE_ONE_SIDED 200.0 /* reads and writes of local memory */
+#define CACHE_CHASED    20.0  /* chains of loads */
 
 static double cache_of(
     const struct session *session, const struct flow_record *record)
@@ -23,7 +24,11 @@ static double cache_of(
     if (flow_memory_on_host(record->dst_memory) && record->dst_place >= 0) {
         return (double)facts->nodes[record->dst_place].cache_bytes;
     }
-    return (double)facts->gpus[record->executor].l2_bytes;
+    /* Loads from another GPU are answered by that GPU's cache. */
+    return (double)facts
+        ->gpus[record->operation == NVBW_OP_CHASE ? record->src_place
+                                                  : record->executor]
+        .l2_bytes;
 }
 
 static double cache_needed(const struct flow_record *record)
@@ -31,6 +36,9 @@ static double cache_needed(const struct flow_record *record)
     if (flow_memory_on_host(record->src_memory) ||
         flow_memory_on_host(record->dst_memory)) {
         return CACHE_ON_HOST;
+    }
+    if (record->operation == NVBW_OP_CHASE) {
+        return CACHE_CHASED;
     }
     return record->operation == NVBW_OP_READ ||
                    record->operation == NVBW_OP_WRITE
@@ -43,7 +51,10 @@ static uint64_t seen_by_cache(const struct cuda_flow *flow)
 {
     const uint64_t both = slices_footprint(flow);
 
-    return cache_needed(&flow->run->record) == CACHE_ON_HOST ? both / 2 : both;
+    return cache_needed(&flow->run->record) == CACHE_ON_HOST &&
+                   flow->run->record.operation != NVBW_OP_CHASE
+               ? both / 2
+               : both;
 }
 
 /* What a local copy makes its memory do beside the payload. */

@@ -12,7 +12,8 @@ enum {
     STEPS_ADAPTIVE = 1000,
     STEPS_FIXED_ALL = 1000000, /* nvbandwidth's, over all SMs */
     STRETCH = 1024,
-    LAPS_LONG = 3, /* against one */
+    SAMPLE_LOADS = 16 * 1024, /* of the short stretches together, at least */
+    LAPS_LONG = 3,            /* against one */
     SAMPLES_LEAST = 8,
     STRETCHES_MOST = 96, /* of a sample, twice as many launches */
     LOAD_BYTES = 8
@@ -24,7 +25,8 @@ enum {
 #define NODES_MOST      (UINT64_C(32) << 20)
 #define NODES_SIMULATED (UINT64_C(16) << 10)
 
-static const uint64_t bulk_limit_ns = UINT64_C(10) * 1000 * 1000 * 1000;
+/* No load takes longer, however congested its path. */
+#define STEP_LIMIT_NS UINT64_C(100000)
 
 static int is_random(const struct cuda_flow *flow)
 {
@@ -35,17 +37,18 @@ static int is_random(const struct cuda_flow *flow)
 
 /* ---- Sizes --------------------------------------------------------------- */
 
-/* SMs of a sample, so that the least number of samples has seen them all. */
+/* SMs of a sample, so that the first look at the samples has seen them all. */
 static uint64_t units_a_sample(
     const struct cuda_session *cuda, const struct chase_flow *chase)
 {
     const struct measure_params *const params = &cuda->session->params;
-    const uint32_t samples = params->min_samples > SAMPLES_LEAST
-                                 ? params->min_samples
-                                 : (uint32_t)SAMPLES_LEAST;
+    uint32_t samples = params->min_samples > SAMPLES_LEAST
+                           ? params->min_samples
+                           : (uint32_t)SAMPLES_LEAST;
 
-    return params->fixed ? chase->units
-                         : (chase->units + samples - 1) / samples;
+    samples = samples < params->max_samples ? samples : params->max_samples;
+    samples = params->fixed ? params->samples : samples;
+    return (chase->units + samples - 1) / samples;
 }
 
 static uint64_t stretches(
@@ -77,11 +80,36 @@ static uint64_t steps_of(
     const uint64_t count = chase->chain.count;
 
     if (chase->chain.random) {
-        return count < STRETCH ? (STRETCH + count - 1) / count * count
-                               : (uint64_t)STRETCH;
+        const uint64_t share = SAMPLE_LOADS / stretches(cuda, chase);
+        const uint64_t least = share > STRETCH ? share : (uint64_t)STRETCH;
+
+        return count < least ? (least + count - 1) / count * count : least;
     }
     return cuda->session->params.fixed ? STEPS_FIXED_ALL / chase->units
                                        : (uint64_t)STEPS_ADAPTIVE;
+}
+
+static uint64_t common_divisor(uint64_t one, uint64_t other)
+{
+    while (other != 0) {
+        const uint64_t rest = one % other;
+
+        one = other;
+        other = rest;
+    }
+    return one;
+}
+
+/* From one SM to the next: by the golden section, so that any number of turns
+ * is spread evenly. Neighbours are alike, as they share the way to memory. */
+static uint64_t deal_of(uint64_t units)
+{
+    uint64_t deal = (units * 618 + 500) / 1000;
+
+    while (deal > 1 && common_divisor(deal, units) != 1) {
+        deal--;
+    }
+    return deal > 0 ? deal : 1;
 }
 
 /* ---- Opening ------------------------------------------------------------- */
@@ -123,6 +151,7 @@ static int32_t open_flow(struct cuda_session *cuda, struct cuda_flow *flow,
     flow->state = chase;
     chase->kernel = kernel;
     chase->units = gpu->facts->units > 0 ? gpu->facts->units : 1;
+    chase->deal = deal_of(chase->units);
     TRY(make_chain(cuda, flow, chase, err));
     chase->steps = steps_of(cuda, chase);
     if (cuda->session->params.fixed) {
@@ -183,13 +212,13 @@ static struct chase_walk plan_walk(
     struct chase_walk walk = { 0, chase->steps };
 
     if (number == COPY_WARM_UP) {
-        *out_block = chase->first;
+        *out_block = chase->first * chase->deal % chase->units;
     } else {
         const int is_long = is_random(flow) && number >= half;
 
         walk.steps *= is_long ? LAPS_LONG : 1;
-        *out_block =
-            (chase->first + number - (is_long ? half : 0)) % chase->units;
+        *out_block = (chase->first + number - (is_long ? half : 0)) *
+                     chase->deal % chase->units;
     }
     if (is_random(flow)) {
         walk.rank = chase->rank;
@@ -209,7 +238,7 @@ static int32_t launch(
     struct chase_args args = { chain_at(&chase->chain, walk.rank), walk.steps,
         block,
         chase->room + CHASE_ROOM_RESULTS + slot * sizeof(struct chase_result),
-        bulk_limit_ns };
+        walk.steps * STEP_LIMIT_NS };
 
     chase->walks[slot] = walk;
     TRY(gpu_launch_chase(
@@ -344,7 +373,7 @@ static int32_t verify(
     for (uint64_t i = 0; i < flow->copies; i++) {
         add_unit(chase, i);
     }
-    chase->verified += flow->copies;
+    chase->turns += is_random(flow) ? flow->copies / 2 : flow->copies;
     for (uint32_t i = 0; i < session->targets_count; i++) {
         if ((int32_t)i == flow->run->cell || session->targets[i].is_total) {
             check_walks(cuda, flow, session->targets[i].record);
@@ -363,7 +392,7 @@ static void flag_missed(
     for (uint32_t i = 0; i < CHASE_UNITS_MOST; i++) {
         seen += chase->seen[i].steps > 0.0;
     }
-    if (flow->run->cell >= 0 && chase->verified >= chase->units &&
+    if (flow->run->cell >= 0 && chase->turns >= chase->units &&
         seen < chase->units) {
         settle_flag(cuda->session->arena,
             cuda->session->targets[flow->run->cell].record, "sms_missed");

@@ -45,13 +45,14 @@ struct chase_flow {
     struct chain chain;
     uint64_t steps; /* of one launch, random: of a stretch */
     uint64_t rank;  /* where the next walk begins */
-    uint64_t first; /* block of this sample's first launch */
+    uint64_t first; /* turn of this sample's first launch */
     uint64_t next;  /* and of the next one's */
+    uint64_t deal;  /* blocks, and so SMs, from one turn to the next */
     cu_address room;
     struct chase_walk walks[CHASE_RESULTS]; /* of this sample */
     struct chase_result results[CHASE_RESULTS];
     struct chase_unit seen[CHASE_UNITS_MOST]; /* by %smid */
-    uint64_t verified;                        /* launches */
+    uint64_t turns;                           /* of SMs, verified */
 };
 
 /* Lays the chain where it is not there yet, and proves it by a lap of all its

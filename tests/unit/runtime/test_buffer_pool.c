@@ -16,10 +16,11 @@ static struct node_facts nodes[] = {
 };
 static const struct facts facts = { .nodes = nodes, .nodes_count = 1 };
 
-static struct buffer *get(struct buffer_pool *pool, uint64_t bytes)
+static struct buffer *get_with(
+    struct buffer_pool *pool, uint64_t bytes, uint64_t content)
 {
     const struct buffer_want want = {
-        .facts = &facts, .executor = -1, .bytes = bytes
+        .facts = &facts, .executor = -1, .bytes = bytes, .content = content
     };
     struct buffer *buffer = NULL;
 
@@ -27,6 +28,11 @@ static struct buffer *get(struct buffer_pool *pool, uint64_t bytes)
         buffer_get(pool, NVBW_MEM_PAGEABLE, &want, &buffer, NULL), NVBW_OK);
     assert_int_equal(buffer->in_use, 1);
     return buffer;
+}
+
+static struct buffer *get(struct buffer_pool *pool, uint64_t bytes)
+{
+    return get_with(pool, bytes, 0);
 }
 
 static int open_pool(void **state)
@@ -84,6 +90,34 @@ static void the_oldest_gives_way(void **state)
     assert_ptr_equal(get(*state, 4 * MIB), second);
 }
 
+static void contents_are_found_again(void **state)
+{
+    struct buffer *const one = get_with(*state, MIB, 7);
+    struct buffer *const other = get_with(*state, MIB, 8);
+
+    assert_int_equal(one->content, 0);
+    one->content = 7;
+    other->content = 8;
+    buffer_put(*state, one);
+    buffer_put(*state, other);
+    assert_ptr_equal(get_with(*state, MIB, 7), one);
+    assert_int_equal(one->content, 7);
+}
+
+static void contents_that_no_one_wants_are_forgotten(void **state)
+{
+    struct buffer *const laid = get_with(*state, MIB, 7);
+    struct buffer *const plain = get(*state, MIB);
+
+    laid->content = 7;
+    buffer_put(*state, plain);
+    buffer_put(*state, laid);
+    /* Who has nothing to lose goes first. */
+    assert_ptr_equal(get(*state, MIB), plain);
+    assert_ptr_equal(get(*state, MIB), laid);
+    assert_int_equal(laid->content, 0);
+}
+
 static void kinds_without_a_row_are_not_built(void **state)
 {
     const struct buffer_want want = { .facts = &facts, .bytes = MIB };
@@ -105,6 +139,8 @@ int main(void)
         CASE(what_is_in_use_is_not_given_twice),
         CASE(sizes_fit_within_a_factor_of_two),
         CASE(the_oldest_gives_way),
+        CASE(contents_are_found_again),
+        CASE(contents_that_no_one_wants_are_forgotten),
         CASE(kinds_without_a_row_are_not_built),
     };
 

@@ -15,16 +15,28 @@
 
 #include <cmocka.h>
 
+#include "chain.h"
 #include "cuda_session.h"
 #include "engine_scene.h"
 #include "state.h"
 
 static const struct nvbw_cell cells[] = { NVBW_CELL("bandwidth", 0, 0),
     NVBW_CELL("bandwidth", 0, 1) };
+static const struct nvbw_cell latency = NVBW_CELL("latency", 0, 0);
 static const struct nvbw_cell total = NVBW_CELL("total", 0, 0);
 
 /* Traffic that shows the sabotage. */
-enum traffic { ONE_WAY, ONE_WAY_PAGEABLE, BEHIND, TOGETHER, PEER, STAGED };
+enum traffic {
+    ONE_WAY,
+    ONE_WAY_PAGEABLE,
+    BEHIND,
+    TOGETHER,
+    PEER,
+    STAGED,
+    CHASE,        /* over memory of the host */
+    CHASE_RANDOM, /* over a peer's */
+    CHASE_BULK    /* likewise, by bulk copies */
+};
 
 struct sabotage {
     const char *name;
@@ -57,6 +69,18 @@ static const struct sabotage sabotages[] = {
     { "peer_access_off", PEER, 0, STATE_ERROR, "driver" },
     { "wrong_epoch", ONE_WAY, 0, STATE_MISMATCH, "wrong_data" },
     { "clock_doubled", ONE_WAY, 0, STATE_INVALID, "clock" },
+    { "none_chase", CHASE, 0, STATE_MEASURED, NULL },
+    { "none_chase_fixed", CHASE, 1, STATE_MEASURED, NULL },
+    { "none_chase_random", CHASE_RANDOM, 0, STATE_MEASURED, NULL },
+    { "step_skipped", CHASE, 0, STATE_MISMATCH, "wrong_data" },
+    { "step_skipped_random", CHASE_RANDOM, 0, STATE_MISMATCH, "wrong_data" },
+    { "step_skipped_bulk", CHASE_BULK, 0, STATE_MISMATCH, "wrong_data" },
+    { "chase_removed", CHASE, 0, STATE_MISMATCH, "wrong_data" },
+    { "chase_removed_fixed", CHASE, 1, STATE_MISMATCH, "wrong_data" },
+    { "chain_broken", CHASE, 0, STATE_MISMATCH, "wrong_data" },
+    { "chain_broken_random", CHASE_RANDOM, 0, STATE_MISMATCH, "wrong_data" },
+    { "chain_changed", CHASE, 0, STATE_MISMATCH, "wrong_data" },
+    { "chain_changed_fixed", CHASE, 1, STATE_MISMATCH, "wrong_data" },
     /* Nothing is wrong but the process: CUDA_DEVICE_MAX_CONNECTIONS is 1. */
     { "one_connection", TOGETHER, 0, STATE_INVALID, "serialised" },
 };
@@ -175,7 +199,77 @@ int32_t __wrap_cuda_open(
     return status;
 }
 
+/* A walk is one step short, or none at all. */
+int32_t __real_gpu_launch_chase(const struct gpu *gpu, uint32_t kernel,
+    struct CUstream_st *stream, void *args, uint64_t blocks, uint32_t threads,
+    struct error *err);
+int32_t __wrap_gpu_launch_chase(const struct gpu *gpu, uint32_t kernel,
+    struct CUstream_st *stream, void *args, uint64_t blocks, uint32_t threads,
+    struct error *err);
+int32_t __wrap_gpu_launch_chase(const struct gpu *gpu, uint32_t kernel,
+    struct CUstream_st *stream, void *args, uint64_t blocks, uint32_t threads,
+    struct error *err)
+{
+    const int is_walk =
+        kernel == CHASE_KERNEL_chase || kernel == CHASE_KERNEL_chase_bulk;
+    struct chase_args walk = { 0 };
+
+    if (is_walk) {
+        memcpy(&walk, args, sizeof walk);
+        walk.steps -= is("step_skipped") ? 1 : 0;
+        args = &walk;
+    }
+    if (is_walk && is("chase_removed")) {
+        return NVBW_OK;
+    }
+    return __real_gpu_launch_chase(
+        gpu, kernel, stream, args, blocks, threads, err);
+}
+
+/* A node leads past the next one. */
+void __real_chain_list(const struct chain *chain, uint64_t *out_list);
+void __wrap_chain_list(const struct chain *chain, uint64_t *out_list);
+void __wrap_chain_list(const struct chain *chain, uint64_t *out_list)
+{
+    const uint64_t slot = (chain_at(chain, 700) - chain->memory) / chain->step;
+
+    __real_chain_list(chain, out_list);
+    if (is("chain_broken")) {
+        out_list[slot] = chain_at(chain, 702);
+    }
+}
+
+/* The same, but after the chain was proved. */
+int32_t __real_chase_lay(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);
+int32_t __wrap_chase_lay(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);
+int32_t __wrap_chase_lay(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+{
+    TRY(__real_chase_lay(cuda, flow, err));
+    if (is("chain_changed")) {
+        const struct buffer *const src = flow->run->src;
+        uint64_t *const node = (void *)((unsigned char *)src->host + 7 * 128);
+
+        *node = src->device + 9 * 128;
+    }
+    return NVBW_OK;
+}
+
 /* ---- What is measured with it -------------------------------------------- */
+
+static void make_chase(enum traffic traffic, struct nvbw_flow *flow)
+{
+    *flow = (struct nvbw_flow){ .size = sizeof *flow,
+        .initiator = traffic == CHASE_BULK ? NVBW_BY_TMA : NVBW_BY_SM,
+        .operation = NVBW_OP_CHASE,
+        .src_memory = traffic == CHASE ? NVBW_MEM_PINNED : NVBW_MEM_DEVICE,
+        .src_place = traffic == CHASE ? NVBW_NEAR : 1,
+        .stride = traffic == CHASE_RANDOM ? 0 : 128,
+        .bytes = 2 * MIB,
+        .cell = &latency };
+}
 
 static uint32_t make_flows(enum traffic traffic, struct nvbw_flow *flows)
 {
@@ -199,6 +293,11 @@ static uint32_t make_flows(enum traffic traffic, struct nvbw_flow *flows)
     case PEER:
     case STAGED:
         break;
+    case CHASE:
+    case CHASE_RANDOM:
+    case CHASE_BULK:
+        make_chase(traffic, &flows[0]);
+        return 1;
     }
     flows[0].src_memory = NVBW_MEM_DEVICE;
     flows[0].src_place = 0;

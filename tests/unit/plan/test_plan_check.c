@@ -35,6 +35,9 @@ static struct param_schema burst = { .name = "burst",
     .default_text = "1",
     .min_text = "1",
     .max_text = "8" };
+static struct param_schema footprint = {
+    .name = "footprint", .type = NVBW_TYPE_SIZE, .default_text = "0 B"
+};
 static const char *host_tags[] = { "host" };
 static struct testcase_schema host_testcases[] = {
     { .name = "host_to_device_memcpy_ce",
@@ -64,8 +67,16 @@ static struct testcase_schema peer_testcases[] = {
 static struct testcase_schema memory_testcases[] = {
     { .name = "host_memory_read", .metrics = bandwidth, .metrics_count = 1 },
 };
+#define LATENCY(name_)                                                         \
+    {                                                                          \
+        .name = (name_), .metrics = latency, .metrics_count = 1,               \
+        .params = &footprint, .params_count = 1                                \
+    }
 static struct testcase_schema latency_testcases[] = {
     { .name = "latency_host", .metrics = latency, .metrics_count = 1 },
+    LATENCY("host_device_latency_sm"),
+    LATENCY("device_to_device_latency_sm"),
+    LATENCY("device_local_latency_sm"),
 };
 static struct plugin_schema plugins[] = {
     { .name = "ce_h2d",
@@ -81,6 +92,14 @@ static struct plugin_schema plugins[] = {
         .file = "/p/sm_h2d.so",
         .testcases = memory_testcases,
         .testcases_count = 1 },
+    { .name = "sm_d2d",
+        .file = "/p/sm_d2d.so",
+        .testcases = memory_testcases,
+        .testcases_count = 1 },
+    { .name = "tma",
+        .file = "/p/tma.so",
+        .testcases = memory_testcases,
+        .testcases_count = 1 },
     { .name = "local",
         .file = "/p/local.so",
         .testcases = memory_testcases,
@@ -92,7 +111,7 @@ static struct plugin_schema plugins[] = {
     { .name = "latency",
         .file = "/p/latency.so",
         .testcases = latency_testcases,
-        .testcases_count = 1 },
+        .testcases_count = 4 },
     { .name = "broken",
         .state = STATE_ERROR,
         .reason = "refused",

@@ -27,6 +27,8 @@ struct cell_word {
     uint32_t wanted, settled;
     const double *samples; /* of this worker or an earlier one */
     uint32_t samples_count;
+    uint32_t state; /* once settled by this worker, with its reason or NULL */
+    const char *reason;
 };
 
 /* One record or run task. */
@@ -43,6 +45,8 @@ struct task_run {
     struct param_values *params;
     uint32_t params_count;
     const struct nvbw_place **gpus, **nodes;
+    /* The last cell that was asked for a figure which it has not, or NULL. */
+    const struct cell_word *figureless;
     struct error broken;     /* status < 0: the contract was broken */
     struct error trouble;    /* the last error that measure() returned */
     _Atomic uint32_t calls;  /* of the host, while recording */

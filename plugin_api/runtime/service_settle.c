@@ -112,7 +112,12 @@ void service_settle(
     record->unit = run->unit.id;
     record->attempt = run->task->attempt;
     if (!run->recording) {
+        const struct reason *const reason =
+            reason_find(record->state, record->reason);
+
         run->cells[number].settled = 1;
+        run->cells[number].state = record->state;
+        run->cells[number].reason = reason != NULL ? reason->code : NULL;
         if (record->state == STATE_MEASURED) {
             keep_samples(service, &run->cells[number], record);
         }
@@ -249,13 +254,26 @@ static void keep_init_text(struct service *service, const char *text)
     }
 }
 
+/* What is derived from a cell that came to nothing came to nothing for the
+ * same reason, whatever reason its plugin has to make do with. */
+static const struct status_meaning *fate_of(
+    struct service *service, struct status_meaning *meaning)
+{
+    const struct cell_word *const source = service->run->figureless;
+
+    if (source != NULL && source->settled && source->state != STATE_MEASURED) {
+        *meaning = (struct status_meaning){ source->state, source->reason };
+    }
+    return meaning;
+}
+
 int32_t service_skip(struct nvbw_ctx *ctx, const struct nvbw_cell *cell,
     int32_t reason, const char *text)
 {
     struct service *const service = service_of(ctx);
     const char *const code =
         reason < 0 ? NULL : name_of(skip_names, (uint32_t)reason);
-    const struct status_meaning meaning = { STATE_SKIP, code };
+    struct status_meaning meaning = { STATE_SKIP, code };
     struct nvbw_cell own;
 
     if (code == NULL) {
@@ -280,7 +298,9 @@ int32_t service_skip(struct nvbw_ctx *ctx, const struct nvbw_cell *cell,
     if (number < 0) {
         return NVBW_E_INVALID;
     }
-    say_word(service, (uint32_t)number, &meaning, text, 0);
+    say_word(service, (uint32_t)number,
+        is_derived(service, own.metric) ? fate_of(service, &meaning) : &meaning,
+        text, 0);
     return NVBW_OK;
 }
 
@@ -369,6 +389,7 @@ int32_t service_quantile(struct nvbw_ctx *ctx, const struct nvbw_cell *cell,
     const struct cell_word *const word = &service->run->cells[number];
 
     if (word->samples_count == 0) {
+        service->run->figureless = word;
         return NVBW_E_SKIPPED;
     }
     *out_value = stats_quantile(word->samples, word->samples_count, q);

@@ -431,7 +431,8 @@ struct nvbw_host {
         const double *samples, uint64_t count);
     /* Settles one cell and returns NVBW_OK: go on. With cell NULL settles all
      * that is left of the testcase and returns NVBW_E_SKIPPED or the given
-     * status: return it too. */
+     * status: return it too. A cell of a DERIVED metric skipped since figure()
+     * found none ends as the cell did that was asked. */
     int32_t (*skip)(struct nvbw_ctx *, const struct nvbw_cell *, int32_t reason,
         const char *text);
     int32_t (*fail)(struct nvbw_ctx *, const struct nvbw_cell *, int32_t status,

@@ -172,6 +172,41 @@ static void close_reading(struct reading *reading)
     free(reading);
 }
 
+/* A copied list has no room for more; arena_append needs one that it made. */
+static void *make_growable(
+    struct arena *arena, const void *list, uint32_t count, size_t size)
+{
+    void *copy = NULL;
+    uint32_t have = 0;
+
+    while (have < count) {
+        copy = arena_append(arena, copy, &have, size);
+        if (copy == NULL) {
+            return NULL;
+        }
+    }
+    if (count > 0) {
+        memcpy(copy, list, count * size);
+    }
+    return copy;
+}
+
+static int32_t copy_facts(
+    struct reading *reading, const struct facts *facts, struct error *err)
+{
+    struct facts *const own = &reading->facts;
+
+    TRY(fields_copy(&facts_fields, facts, &reading->arena, own, err));
+    own->gpus = make_growable(
+        &reading->arena, own->gpus, own->gpus_count, sizeof *own->gpus);
+    own->nodes = make_growable(
+        &reading->arena, own->nodes, own->nodes_count, sizeof *own->nodes);
+    FAIL_IF((own->gpus == NULL && own->gpus_count > 0) ||
+                (own->nodes == NULL && own->nodes_count > 0),
+        err, NVBW_E_SYSTEM, "no memory for the facts");
+    return NVBW_OK;
+}
+
 static int32_t open_reading(
     const struct topology *topology, struct reading **out, struct error *err)
 {
@@ -189,8 +224,7 @@ static int32_t open_reading(
     pthread_cond_init(&reading->ended, &attributes);
     pthread_condattr_destroy(&attributes);
 
-    const int32_t status = fields_copy(
-        &facts_fields, topology->facts, &reading->arena, &reading->facts, err);
+    const int32_t status = copy_facts(reading, topology->facts, err);
 
     if (status < 0) {
         close_reading(reading);

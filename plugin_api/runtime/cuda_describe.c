@@ -25,10 +25,12 @@ static double cache_of(
         return (double)facts->nodes[record->dst_place].cache_bytes;
     }
     /* Loads from another GPU are answered by that GPU's cache. */
-    return (double)facts
-        ->gpus[record->operation == NVBW_OP_CHASE ? record->src_place
-                                                  : record->executor]
-        .l2_bytes;
+    const int32_t place = record->operation == NVBW_OP_CHASE &&
+                                  !flow_memory_on_host(record->src_memory)
+                              ? record->src_place
+                              : record->executor;
+
+    return (double)facts->gpus[place].l2_bytes;
 }
 
 static double cache_needed(const struct flow_record *record)

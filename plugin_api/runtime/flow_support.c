@@ -37,6 +37,13 @@ static int has_three_arrays(const struct flow_record *flow)
            flow->operation == NVBW_OP_DOT;
 }
 
+/* Its size would follow from the measured flows, a chain's does not. */
+static int is_chase_behind(const struct flow_record *flow)
+{
+    return flow->operation == NVBW_OP_CHASE &&
+           (flow->flags & NVBW_FLOW_BACKGROUND) != 0;
+}
+
 static int has_pattern(const struct flow_record *flow)
 {
     return flow->stride != 0 || flow->element != 0;
@@ -51,6 +58,7 @@ static const struct unsupported {
     { ALL_FLOWS, is_partial_load, "a part of full load (load_permille)" },
     { GPU_OR_GIVEN, has_three_arrays, "operations on three arrays" },
     { BY_KERNELS, is_staged, "way around peer access (NVBW_FLOW_STAGED)" },
+    { ON_GPU, is_chase_behind, "chains of loads in the background" },
     { BIT(NVBW_BY_CE), has_pattern,
         "strides or element sizes (they need an initiator with kernels)" },
 };

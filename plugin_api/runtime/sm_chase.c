@@ -3,10 +3,6 @@
 #include "sm_chase.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-
-#include "state.h"
 
 enum {
     STEPS_ADAPTIVE = 1000,
@@ -14,26 +10,16 @@ enum {
     STRETCH = 1024,
     SAMPLE_LOADS = 16 * 1024, /* of the short stretches together, at least */
     LAPS_LONG = 3,            /* against one */
-    SAMPLES_LEAST = 8,
-    STRETCHES_MOST = 96, /* of a sample, twice as many launches */
-    LOAD_BYTES = 8
+    SAMPLES_LEAST = 8
 };
 
-/* A line of each node is enough to outrun caches of this many bytes twenty
- * times; beyond, nodes stand further apart. What a simulated machine follows
- * is walked by a CPU. */
+/* So many lines outrun a cache of 200 MB twenty times; in more memory nodes
+ * stand further apart. What a simulated machine follows is walked by a CPU. */
 #define NODES_MOST      (UINT64_C(32) << 20)
 #define NODES_SIMULATED (UINT64_C(16) << 10)
 
 /* No load takes longer, however congested its path. */
 #define STEP_LIMIT_NS UINT64_C(100000)
-
-static int is_random(const struct cuda_flow *flow)
-{
-    const struct chase_flow *const chase = flow->state;
-
-    return chase->chain.random != 0;
-}
 
 /* ---- Sizes --------------------------------------------------------------- */
 
@@ -48,15 +34,24 @@ static uint64_t units_a_sample(
 
     samples = samples < params->max_samples ? samples : params->max_samples;
     samples = params->fixed ? params->samples : samples;
+    samples = samples > 0 ? samples : 1;
     return (chase->units + samples - 1) / samples;
+}
+
+static uint64_t launches_most(const struct cuda_session *cuda)
+{
+    const uint64_t room = STREAM_OPERATIONS - OTHER_OPERATIONS - cuda->count;
+
+    return room < COPIES_MOST ? room : (uint64_t)COPIES_MOST;
 }
 
 static uint64_t stretches(
     const struct cuda_session *cuda, const struct chase_flow *chase)
 {
     const uint64_t units = units_a_sample(cuda, chase);
+    const uint64_t most = launches_most(cuda) / 2;
 
-    return units < STRETCHES_MOST ? units : (uint64_t)STRETCHES_MOST;
+    return units < most ? units : most;
 }
 
 static void bounds(const struct cuda_session *cuda,
@@ -69,8 +64,7 @@ static void bounds(const struct cuda_session *cuda,
         return;
     }
     *least = units_a_sample(cuda, chase);
-    *most = STREAM_OPERATIONS - OTHER_OPERATIONS - cuda->count;
-    *most = *most < COPIES_MOST ? *most : COPIES_MOST;
+    *most = launches_most(cuda);
 }
 
 /* A short cycle is gone round as often as makes a stretch. */
@@ -125,6 +119,27 @@ static int32_t too_old(const struct gpu *gpu, struct error *err)
     return NVBW_E_SKIPPED;
 }
 
+/* What the engine's own sizes keep to. */
+static int32_t check_flow(const struct cuda_session *cuda,
+    const struct cuda_flow *flow, struct error *err)
+{
+    const struct flow_record *const record = &flow->run->record;
+    const int random = record->stride == 0;
+
+    FAIL_IF(record->offset % CHASE_LINE != 0, err, NVBW_E_INVALID,
+        "a chain of loads begins at a multiple of %d bytes", CHASE_LINE);
+    FAIL_IF(record->element != 0, err, NVBW_E_INVALID,
+        "a chain of loads has no element size");
+    FAIL_IF(record->repeats > COPIES_MOST || (random && record->repeats % 2),
+        err, NVBW_E_INVALID,
+        "a chain of loads is asked for %" PRIu64 " launches a sample; at most "
+        "%d are possible, for a random cycle an even number",
+        record->repeats, COPIES_MOST);
+    FAIL_IF(random && flow != cuda->hub, err, NVBW_E_INVALID,
+        "a random cycle is not the first of the flows that are counted");
+    return NVBW_OK;
+}
+
 static int32_t make_chain(struct cuda_session *cuda, struct cuda_flow *flow,
     struct chase_flow *chase, struct error *err)
 {
@@ -134,8 +149,6 @@ static int32_t make_chain(struct cuda_session *cuda, struct cuda_flow *flow,
     TRY(chain_make(record->bytes, record->stride, session->params.seed,
         session->facts->simulated ? NODES_SIMULATED : NODES_MOST, &chase->chain,
         err));
-    FAIL_IF(record->offset % CHASE_LINE != 0, err, NVBW_E_INVALID,
-        "a chain of loads begins at a multiple of %d bytes", CHASE_LINE);
     flow->content = chain_tag(&chase->chain);
     return NVBW_OK;
 }
@@ -152,9 +165,10 @@ static int32_t open_flow(struct cuda_session *cuda, struct cuda_flow *flow,
     chase->kernel = kernel;
     chase->units = gpu->facts->units > 0 ? gpu->facts->units : 1;
     chase->deal = deal_of(chase->units);
+    TRY(check_flow(cuda, flow, err));
     TRY(make_chain(cuda, flow, chase, err));
     chase->steps = steps_of(cuda, chase);
-    if (cuda->session->params.fixed) {
+    if (cuda->session->params.fixed && flow == cuda->hub) {
         uint64_t least = 0;
         uint64_t most = 0;
 
@@ -192,7 +206,7 @@ static int32_t begin(
 
     (void)cuda;
     chase->first = chase->next;
-    chase->next += is_random(flow) ? flow->copies / 2 : flow->copies;
+    chase->next += chase_is_random(flow) ? flow->copies / 2 : flow->copies;
     chase->next %= chase->units;
     TRY(gpu_use(gpu, err));
     CUDA_TRY(gpu->api, err,
@@ -214,13 +228,13 @@ static struct chase_walk plan_walk(
     if (number == COPY_WARM_UP) {
         *out_block = chase->first * chase->deal % chase->units;
     } else {
-        const int is_long = is_random(flow) && number >= half;
+        const int is_long = chase_is_random(flow) && number >= half;
 
         walk.steps *= is_long ? LAPS_LONG : 1;
         *out_block = (chase->first + number - (is_long ? half : 0)) *
                      chase->deal % chase->units;
     }
-    if (is_random(flow)) {
+    if (chase_is_random(flow)) {
         walk.rank = chase->rank;
         chase->rank = (chase->rank + walk.steps) % chase->chain.count;
     }
@@ -243,7 +257,7 @@ static int32_t launch(
     chase->walks[slot] = walk;
     TRY(gpu_launch_chase(
         flow->gpu, chase->kernel, flow->stream, &args, chase->units, 1, err));
-    if (is_random(flow) && number + 1 == flow->copies / 2) {
+    if (chase_is_random(flow) && number + 1 == flow->copies / 2) {
         CUDA_TRY(flow->gpu->api, err,
             flow->gpu->api->event_record(flow->first, flow->stream),
             "GPU %d: an event was not recorded", flow->gpu->facts->index);
@@ -269,7 +283,7 @@ static int32_t seconds(
     double short_ones = 0.0;
     double long_ones = 0.0;
 
-    if (!is_random(flow)) {
+    if (!chase_is_random(flow)) {
         return cuda_elapsed(flow, flow->start, flow->end, out, err);
     }
     TRY(cuda_elapsed(flow, flow->start, flow->first, &short_ones, err));
@@ -288,117 +302,6 @@ static double amount(const struct cuda_flow *flow)
     return (double)chase->steps;
 }
 
-/* ---- Afterwards ---------------------------------------------------------- */
-
-static void add_unit(struct chase_flow *chase, uint64_t number)
-{
-    const struct chase_result *const result = &chase->results[number];
-
-    if (result->unit < CHASE_UNITS_MOST && result->end_ns > result->start_ns) {
-        struct chase_unit *const unit = &chase->seen[result->unit];
-
-        unit->ns += (double)(result->end_ns - result->start_ns);
-        unit->steps += (double)chase->walks[number].steps;
-    }
-}
-
-static void tell_spread(const struct chase_flow *chase, struct record *record)
-{
-    record->spread_low = NAN;
-    record->spread_high = NAN;
-    for (uint32_t i = 0; i < CHASE_UNITS_MOST; i++) {
-        const struct chase_unit *const unit = &chase->seen[i];
-
-        if (unit->steps > 0.0) {
-            const double each = unit->ns / unit->steps;
-
-            record->spread_low = fmin(record->spread_low, each);
-            record->spread_high = fmax(record->spread_high, each);
-        }
-    }
-}
-
-static void tell_wrong(struct cuda_session *cuda, const struct cuda_flow *flow,
-    uint64_t number, uint64_t expected, struct record *record)
-{
-    const struct chase_flow *const chase = flow->state;
-    const uint64_t actual = chase->results[number].at;
-    struct error err = { 0 };
-
-    if (record->mismatches++ > 0) {
-        return;
-    }
-    record->mismatch_expected = expected;
-    record->mismatch_actual = actual;
-    snprintf(err.text, sizeof err.text,
-        "walk %" PRIu64 " of %" PRIu64 " loads ended at %#" PRIx64
-        ", not %#" PRIx64
-        ": a load was left out, or the chain is not the one that was laid",
-        number, chase->walks[number].steps, actual, expected);
-    settle_record(
-        cuda->session->arena, record, STATE_MISMATCH, "wrong_data", &err);
-}
-
-static void check_walks(
-    struct cuda_session *cuda, struct cuda_flow *flow, struct record *record)
-{
-    const struct chase_flow *const chase = flow->state;
-
-    record->verified = "all";
-    for (uint64_t i = 0; i < flow->copies; i++) {
-        const struct chase_walk *const walk = &chase->walks[i];
-        const uint64_t expected =
-            chain_at(&chase->chain, walk->rank + walk->steps);
-
-        record->verified_bytes += walk->steps * LOAD_BYTES;
-        if (chase->results[i].at != expected) {
-            tell_wrong(cuda, flow, i, expected, record);
-        }
-    }
-    tell_spread(chase, record);
-}
-
-static int32_t verify(
-    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
-{
-    const struct session *const session = cuda->session;
-    struct chase_flow *const chase = flow->state;
-    const struct gpu *const gpu = flow->gpu;
-
-    TRY(gpu_use(gpu, err));
-    CUDA_TRY(gpu->api, err,
-        gpu->api->copy_up(chase->results, chase->room + CHASE_ROOM_RESULTS,
-            sizeof chase->results),
-        "GPU %d: results of a chase", gpu->facts->index);
-    for (uint64_t i = 0; i < flow->copies; i++) {
-        add_unit(chase, i);
-    }
-    chase->turns += is_random(flow) ? flow->copies / 2 : flow->copies;
-    for (uint32_t i = 0; i < session->targets_count; i++) {
-        if ((int32_t)i == flow->run->cell || session->targets[i].is_total) {
-            check_walks(cuda, flow, session->targets[i].record);
-        }
-    }
-    return NVBW_OK;
-}
-
-/* The mean is one over all SMs only where each of them had its turn. */
-static void flag_missed(
-    const struct cuda_session *cuda, const struct cuda_flow *flow)
-{
-    const struct chase_flow *const chase = flow->state;
-    uint32_t seen = 0;
-
-    for (uint32_t i = 0; i < CHASE_UNITS_MOST; i++) {
-        seen += chase->seen[i].steps > 0.0;
-    }
-    if (flow->run->cell >= 0 && chase->turns >= chase->units &&
-        seen < chase->units) {
-        settle_flag(cuda->session->arena,
-            cuda->session->targets[flow->run->cell].record, "sms_missed");
-    }
-}
-
 static void close_flow(struct cuda_session *cuda, struct cuda_flow *flow)
 {
     const struct chase_flow *const chase = flow->state;
@@ -406,14 +309,14 @@ static void close_flow(struct cuda_session *cuda, struct cuda_flow *flow)
     if (chase == NULL || chase->room == 0) {
         return;
     }
-    flag_missed(cuda, flow);
+    chase_flag_missed(cuda, flow);
     flow->gpu->api->memory_free(chase->room);
 }
 
 #define CHASER(open_)                                                          \
     .operations = 1u << NVBW_OP_CHASE, .open = (open_), .bounds = bounds,      \
     .lay = chase_lay, .enqueue = enqueue, .begin = begin, .seconds = seconds,  \
-    .amount = amount, .verify = verify, .close = close_flow
+    .amount = amount, .verify = chase_verify, .close = close_flow
 
 const struct initiator chaser_sm = { .name = "sm", CHASER(open_loads) };
 const struct initiator chaser_tma = { .name = "tma", CHASER(open_bulk) };

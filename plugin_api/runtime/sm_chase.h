@@ -55,9 +55,25 @@ struct chase_flow {
     uint64_t turns;                           /* of SMs, verified */
 };
 
+static inline int chase_is_random(const struct cuda_flow *flow)
+{
+    const struct chase_flow *const chase = flow->state;
+
+    return chase->chain.random != 0;
+}
+
 /* Lays the chain where it is not there yet, and proves it by a lap of all its
  * nodes; the caches of a random one are emptied first. (chase_lay.c) */
 int32_t chase_lay(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);
+
+/* Compares where walks ended with where they should, and notes what SMs took.
+ * (chase_check.c) */
+int32_t chase_verify(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);
+/* The mean is one over all SMs only where each of them had its turn: else the
+ * record gets a flag. */
+void chase_flag_missed(
+    const struct cuda_session *cuda, const struct cuda_flow *flow);
 
 #endif

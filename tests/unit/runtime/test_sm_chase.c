@@ -163,9 +163,48 @@ static void what_no_chain_fits_is_skipped(void **state)
     flow.offset = 8;
     scene_expect(measure(&scene, &flow), STATE_ERROR, "contract");
     flow.offset = 0;
+    flow.element = 8;
+    scene_expect(measure(&scene, &flow), STATE_ERROR, "contract");
+    flow.element = 0;
+    flow.repeats = 201;
+    scene_expect(measure(&scene, &flow), STATE_ERROR, "contract");
+    flow.repeats = 3;
+    scene_expect(measure(&scene, &flow), STATE_MEASURED, NULL);
+    flow.stride = 0;
+    scene_expect(measure(&scene, &flow), STATE_ERROR, "contract");
+    flow.repeats = 4;
+    scene_expect(measure(&scene, &flow), STATE_MEASURED, NULL);
+    flow.repeats = 0;
+    flow.stride = LINE;
     flow.src_memory = NVBW_MEM_PAGEABLE;
     flow.src_place = NVBW_NEAR;
     scene_expect(measure(&scene, &flow), STATE_ERROR, "contract");
+    scene_close(&scene);
+}
+
+/* Beside copies a chain keeps the time; behind them it is not to be had. */
+static void other_flows_run_beside(void **state)
+{
+    struct nvbw_flow flow = chase_over(NVBW_MEM_PINNED, NVBW_NEAR);
+    struct nvbw_flow copy = scene_up;
+    const struct nvbw_cell bandwidth = NVBW_CELL("bandwidth", 0, 0);
+    const struct nvbw_flow *const first[] = { &flow, &copy, NULL };
+    const struct nvbw_flow *const second[] = { &copy, &flow, NULL };
+    struct scene scene;
+
+    (void)state;
+    scene_open(&scene);
+    copy.flags = NVBW_FLOW_BACKGROUND;
+    scene_expect_figure(scene_measure(&scene, first, NULL), 1000.0, 1e-3);
+    copy.flags = 0;
+    copy.cell = &bandwidth;
+    scene_measure(&scene, second, NULL);
+    scene_expect_figure(&scene.result.records[1], 1000.0, 1e-3);
+    flow.stride = 0;
+    scene_expect(scene_measure(&scene, second, NULL), STATE_ERROR, "contract");
+    flow.cell = NULL;
+    flow.flags = NVBW_FLOW_BACKGROUND;
+    scene_expect(scene_measure(&scene, second, NULL), STATE_SKIP, "not_built");
     scene_close(&scene);
 }
 
@@ -179,6 +218,7 @@ int main(void)
         cmocka_unit_test(a_small_chain_is_the_cache_s),
         cmocka_unit_test(a_total_is_the_time_of_all),
         cmocka_unit_test(what_no_chain_fits_is_skipped),
+        cmocka_unit_test(other_flows_run_beside),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,7 +62,7 @@ struct sum_args {
  * as the first block starts, and as the last one ends. */
 enum { SM_THREADS = 256, SM_VECTOR = 16 };
 /* A block's ring of bulk copies. */
-enum { TMA_THREADS = 32, TMA_TILE = 4096, TMA_STAGES = 2 };
+enum { TMA_THREADS = 64, TMA_TILE = 1024, TMA_STAGES = 2 };
 
 /* copy: one vector a thread and turn, for grids that cover everything.
  * copy_wide: four in flight a thread, for grids of few blocks.
@@ -78,17 +78,39 @@ struct split_args {
 };
 #define SPLIT_FORWARD(bytes) ((bytes) / (2 * SM_VECTOR) * SM_VECTOR)
 
+/* What reads and writes are told of the vectors of their memory, because a
+ * thread that works it out for itself loses the time of one access in ten:
+ * how many there are after `lead` bytes, 0 or one word. None: the memory is
+ * taken by words. */
+struct vector_span {
+    uint64_t lead, vectors;
+};
+static inline struct vector_span vector_span_of(
+    uint64_t address, uint64_t bytes)
+{
+    const uint64_t lead = (0 - address) % SM_VECTOR;
+    struct vector_span span = { 0, 0 };
+
+    if (address % 8 == 0 && bytes >= lead + SM_VECTOR) {
+        span.lead = lead;
+        span.vectors = (bytes - lead) / SM_VECTOR;
+    }
+    return span;
+}
+
 /* Adds the sum modulo 2^64 of all words, a partial last one padded with
  * zeros, to SUM_SLOTS words at `sums`, SUM_STEP bytes apart, that are summed
  * up by whoever wants the result. */
 struct read_args {
     uint64_t src, bytes, sums, stamps;
+    struct vector_span span; /* vector_span_of(src, bytes) */
 };
-enum { SUM_SLOTS = 256, SUM_STEP = 64 };
+enum { SUM_SLOTS = 1024, SUM_STEP = 64 };
 
 /* As fill, in vectors. */
 struct write_args {
     uint64_t dst, bytes, key, stamps;
+    struct vector_span span; /* vector_span_of(dst, bytes) */
 };
 
 /* Adds to *sum what nvbw_read finds in so many bytes of the pattern. */

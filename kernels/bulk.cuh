@@ -89,6 +89,20 @@ struct bulk_part {
 };
 
 template <uint32_t TILE>
+static __device__ __forceinline__ uint64_t bulk_from(
+    const struct bulk_part &part, uint64_t tile)
+{
+    return part.src + tile * TILE;
+}
+
+template <uint32_t TILE>
+static __device__ __forceinline__ uint64_t bulk_to(
+    const struct bulk_part &part, uint64_t tile)
+{
+    return part.dst + tile * TILE;
+}
+
+template <uint32_t TILE>
 static __device__ __forceinline__ uint32_t bulk_size(
     const struct bulk_part &part, uint64_t tile)
 {
@@ -98,12 +112,11 @@ static __device__ __forceinline__ uint32_t bulk_size(
 }
 
 /* By one thread of the block, with TILE * STAGES bytes of shared memory and
- * STAGES barriers. */
-template <uint32_t TILE, uint32_t STAGES>
+ * STAGES barriers. PART tells where tiles are, as above. */
+template <uint32_t TILE, uint32_t STAGES, class PART>
 static __device__ __forceinline__ void bulk_copy(
-    const struct bulk_part &part, uint32_t room, uint32_t barriers)
+    const PART &part, uint32_t room, uint32_t barriers)
 {
-    static_assert(STAGES >= 2, "a place is refilled while the next is emptied");
     uint64_t load = part.first;
     uint32_t stage = 0;
     uint32_t parity = 0;
@@ -116,22 +129,22 @@ static __device__ __forceinline__ void bulk_copy(
 #pragma unroll
     for (uint32_t i = 0; i < STAGES; i++, load += part.step) {
         if (load < part.end) {
-            bulk_load(room + TILE * i, part.src + load * TILE,
+            bulk_load(room + TILE * i, bulk_from<TILE>(part, load),
                 bulk_size<TILE>(part, load), barriers + 8 * i);
         }
     }
 #pragma unroll 1
     for (uint64_t tile = part.first; tile < part.end; tile += part.step) {
         bulk_arrived(barriers + 8 * stage, parity);
-        bulk_store(part.dst + tile * TILE, room + TILE * stage,
+        bulk_store(bulk_to<TILE>(part, tile), room + TILE * stage,
             bulk_size<TILE>(part, tile));
         /* The place before this one is refilled as soon as its store has read
          * it, while this one's is under way. */
-        if (tile != part.first && load < part.end) {
+        if ((tile != part.first || STAGES == 1) && load < part.end) {
             const uint32_t before = stage == 0 ? STAGES - 1 : stage - 1;
 
-            bulk_stored<1>();
-            bulk_load(room + TILE * before, part.src + load * TILE,
+            bulk_stored<STAGES == 1 ? 0 : 1>();
+            bulk_load(room + TILE * before, bulk_from<TILE>(part, load),
                 bulk_size<TILE>(part, load), barriers + 8 * before);
             load += part.step;
         }

@@ -31,14 +31,6 @@ static __device__ __forceinline__ void add_of_warp(
     }
 }
 
-/* Neighbours in time have slots of their own. */
-static __device__ __forceinline__ uint64_t slot_of_warp(uint64_t sums)
-{
-    const uint32_t warp = blockIdx.x * (SM_THREADS / 32) + threadIdx.x / 32;
-
-    return sums + warp % SUM_SLOTS * SUM_STEP;
-}
-
 /* One tile whose vectors are all there. */
 static __device__ __forceinline__ uint64_t read_tile(uint64_t address)
 {
@@ -56,75 +48,64 @@ static __device__ __forceinline__ uint64_t read_tile(uint64_t address)
     return sum;
 }
 
-static __device__ __forceinline__ uint64_t read_vectors(
-    uint64_t address, uint64_t vectors)
+/* By one block, what is not in whole tiles of vectors: the vectors after the
+ * last tile, the word before all vectors and those after them. */
+static __device__ __forceinline__ uint64_t read_edges(const struct read_args &a)
 {
-    const uint64_t whole = vectors / READ_TILE;
+    const uint64_t vectors = a.span.vectors;
+    const uint64_t after = a.span.lead / 8 + 2 * vectors + threadIdx.x;
     uint64_t sum = 0;
 
 #pragma unroll 1
-    for (uint64_t tile = blockIdx.x; tile < whole; tile += gridDim.x) {
-        sum +=
-            read_tile(address + (tile * READ_TILE + threadIdx.x) * SM_VECTOR);
-    }
-    return sum;
-}
-
-/* By one block: the word before the vectors, the vectors after the last whole
- * tile and the one or two words after them. */
-static __device__ __forceinline__ uint64_t read_edges(
-    const struct read_args &a, uint64_t head, uint64_t vectors)
-{
-    const uint64_t rest = vectors / READ_TILE * READ_TILE;
-    const uint64_t done = head / 8 + 2 * vectors;
-    uint64_t sum = 0;
-
-#pragma unroll 1
-    for (uint64_t i = rest + threadIdx.x; i < vectors; i += SM_THREADS) {
-        const vector value = vector_load(a.src + head + i * SM_VECTOR);
+    for (uint64_t i = vectors / READ_TILE * READ_TILE + threadIdx.x;
+         i < vectors; i += SM_THREADS) {
+        const vector value = vector_load(a.src + a.span.lead + i * SM_VECTOR);
 
         sum += value.x + value.y;
     }
-    if (threadIdx.x == 0 && head > 0) {
+    if (threadIdx.x == 0 && a.span.lead > 0) {
         sum += *(const uint64_t *)a.src;
     }
-    if (done + threadIdx.x < word_count(a.bytes)) {
-        sum += word_load(a.src + (done + threadIdx.x) * 8,
-            word_bytes(a.bytes, done + threadIdx.x));
+    if (after < word_count(a.bytes)) {
+        sum += word_load(a.src + after * 8, word_bytes(a.bytes, after));
     }
     return sum;
 }
 
-static __device__ __forceinline__ uint64_t read_words(
-    uint64_t address, uint64_t bytes)
+static __device__ __forceinline__ uint64_t read_words(const struct read_args &a)
 {
     uint64_t sum = 0;
 
 #pragma unroll 1
-    for (uint64_t i = grid_index(); i < word_count(bytes); i += grid_size()) {
-        sum += word_load(address + i * 8, word_bytes(bytes, i));
+    for (uint64_t i = grid_index(); i < word_count(a.bytes); i += grid_size()) {
+        sum += word_load(a.src + i * 8, word_bytes(a.bytes, i));
     }
     return sum;
 }
 
 extern "C" __global__ void SM_FULL nvbw_read(const struct read_args a)
 {
+    const int is_rare = grid_ends() || a.span.vectors == 0;
+    const uint64_t tiles = a.span.vectors / READ_TILE;
     uint64_t sum = 0;
 
-    stamp_start(a.stamps);
-    if (a.src % 8 == 0 && a.bytes >= SM_VECTOR) {
-        const uint64_t head = vector_head(a.src, a.bytes);
-        const uint64_t vectors = (a.bytes - head) / SM_VECTOR;
-
-        sum = read_vectors(a.src + head, vectors);
-        if (blockIdx.x == 0) {
-            sum += read_edges(a, head, vectors);
-        }
-    } else {
-        sum = read_words(a.src, a.bytes);
+    if (is_rare) {
+        stamp_start(a.stamps);
     }
-    add_of_warp(sum, slot_of_warp(a.sums));
-    stamp_end(a.stamps);
+#pragma unroll 1
+    for (uint64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        sum += read_tile(
+            a.src + a.span.lead + (tile * READ_TILE + threadIdx.x) * SM_VECTOR);
+    }
+    if (is_rare && a.span.vectors == 0) {
+        sum += read_words(a);
+    } else if (is_rare && blockIdx.x == 0) {
+        sum += read_edges(a);
+    }
+    add_of_warp(sum, a.sums + blockIdx.x % SUM_SLOTS * SUM_STEP);
+    if (is_rare) {
+        stamp_end(a.stamps);
+    }
 }
 
 extern "C" __global__ void SM_FULL nvbw_pattern_sum(

@@ -39,6 +39,12 @@ static __device__ __forceinline__ uint64_t vector_head(
     return head < bytes ? head : bytes;
 }
 
+/* 1: the first block of the grid or the last, which have more to do. */
+static __device__ __forceinline__ int grid_ends(void)
+{
+    return blockIdx.x == 0 || blockIdx.x == gridDim.x - 1;
+}
+
 /* Stamps tell whether kernels of several streams ran together: all blocks of
  * a grid that fits the GPU start at once, and of one that does not the first
  * starts first. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
 /* Writes of the pattern, which is computed and not read. A thread of the fast
- * way has to get by with less than a hundred instructions, or it is the
- * arithmetic that is measured: so what is not vectors is left to one block. */
+ * way has to get by with well under a hundred instructions, or it is the
+ * arithmetic that is measured: so what is not vectors is left to one block,
+ * and what is rare to the first and the last. */
 #ifndef NVBW_WRITE_CUH
 #define NVBW_WRITE_CUH
 
@@ -18,58 +19,43 @@ static __device__ __forceinline__ void write_word(
         word_bytes(a.bytes, index));
 }
 
-/* head: the word before the first vector, 0 or 8 bytes. */
-static __device__ __forceinline__ void write_vectors(
-    const struct write_args &a, uint64_t head, uint64_t vectors)
+/* Which words are not in vectors: those before them, then those after, by one
+ * block; all of them, by all blocks, where there are no vectors. */
+static __device__ __forceinline__ void write_rest(const struct write_args &a)
 {
+    const uint64_t before = a.span.lead / 8;
+    const uint64_t covered = 2 * a.span.vectors;
+
+    if (blockIdx.x > 0 && covered > 0) {
+        return;
+    }
 #pragma unroll 1
-    for (uint64_t i = (uint64_t)blockIdx.x * SM_THREADS + threadIdx.x;
-         i < vectors; i += (uint64_t)gridDim.x * SM_THREADS) {
-        const uint64_t word = head / 8 + 2 * i;
-
-        vector_store(a.dst + head + i * SM_VECTOR,
-            make_ulonglong2(
-                pattern_word(a.key, word), pattern_word(a.key, word + 1)));
-    }
-}
-
-/* By one block: the word before the vectors and the one or two after them. */
-static __device__ __forceinline__ void write_edges(
-    const struct write_args &a, uint64_t head, uint64_t vectors)
-{
-    const uint64_t done = head / 8 + 2 * vectors;
-
-    if (threadIdx.x == 0 && head > 0) {
-        write_word(a, 0);
-    }
-    if (done + threadIdx.x < word_count(a.bytes)) {
-        write_word(a, done + threadIdx.x);
-    }
-}
-
-static __device__ __forceinline__ void write_words(const struct write_args &a)
-{
-#pragma unroll 1
-    for (uint64_t i = grid_index(); i < word_count(a.bytes); i += grid_size()) {
-        write_word(a, i);
+    for (uint64_t i = grid_index(); i < word_count(a.bytes) - covered;
+         i += grid_size()) {
+        write_word(a, i < before ? i : i + covered);
     }
 }
 
 extern "C" __global__ void SM_FULL nvbw_write(const struct write_args a)
 {
-    stamp_start(a.stamps);
-    if (a.dst % 8 == 0 && a.bytes >= SM_VECTOR) {
-        const uint64_t head = vector_head(a.dst, a.bytes);
-        const uint64_t vectors = (a.bytes - head) / SM_VECTOR;
+    const int is_rare = grid_ends() || a.span.vectors == 0;
 
-        write_vectors(a, head, vectors);
-        if (blockIdx.x == 0) {
-            write_edges(a, head, vectors);
-        }
-    } else {
-        write_words(a);
+    if (is_rare) {
+        stamp_start(a.stamps);
     }
-    stamp_end(a.stamps);
+#pragma unroll 1
+    for (uint64_t i = (uint64_t)blockIdx.x * SM_THREADS + threadIdx.x;
+         i < a.span.vectors; i += (uint64_t)gridDim.x * SM_THREADS) {
+        const uint64_t word = 2 * i + a.span.lead / 8;
+
+        vector_store(a.dst + a.span.lead + i * SM_VECTOR,
+            make_ulonglong2(
+                pattern_word(a.key, word), pattern_word(a.key, word + 1)));
+    }
+    if (is_rare) {
+        write_rest(a);
+        stamp_end(a.stamps);
+    }
 }
 
 #endif

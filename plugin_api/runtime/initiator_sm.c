@@ -142,10 +142,12 @@ static void read_args(
 {
     const struct sm_flow *const sm = flow->state;
 
-    out->read =
-        (struct read_args){ src_of(flow, number), flow->run->record.bytes,
-            number == COPY_WARM_UP ? sm->spare_sums : sm->sums,
-            stamps_of(sm, number) };
+    const uint64_t src = src_of(flow, number);
+    const uint64_t bytes = flow->run->record.bytes;
+
+    out->read = (struct read_args){ src, bytes,
+        number == COPY_WARM_UP ? sm->spare_sums : sm->sums,
+        stamps_of(sm, number), vector_span_of(src, bytes) };
 }
 
 static void write_args(
@@ -153,10 +155,12 @@ static void write_args(
 {
     const struct sm_flow *const sm = flow->state;
 
-    out->write =
-        (struct write_args){ dst_of(flow, number), flow->run->record.bytes,
-            contents_key(flow, slices_src_number(flow, number)),
-            stamps_of(sm, number) };
+    const uint64_t dst = dst_of(flow, number);
+    const uint64_t bytes = flow->run->record.bytes;
+
+    out->write = (struct write_args){ dst, bytes,
+        contents_key(flow, slices_src_number(flow, number)),
+        stamps_of(sm, number), vector_span_of(dst, bytes) };
 }
 
 typedef void sm_args_fn(

@@ -16,7 +16,9 @@
 enum {
     HOST_BLOCKS_PER_UNIT_INVERSE = 4,
     PEER_BLOCKS_PER_UNIT = 2,
-    SPLIT_BLOCKS_PER_UNIT = 2
+    SPLIT_BLOCKS_PER_UNIT = 2,
+    /* Of bulk copies, which have less under way. */
+    TMA_BLOCKS_PER_UNIT = 16
 };
 
 /* Bytes that a block moves in one turn. */
@@ -82,6 +84,9 @@ static uint64_t wanted_blocks(
 {
     if (kernel == SM_KERNEL_split) {
         return (uint64_t)units * SPLIT_BLOCKS_PER_UNIT;
+    }
+    if (kernel == SM_KERNEL_tma && path != SM_LOCAL) {
+        return (uint64_t)units * TMA_BLOCKS_PER_UNIT;
     }
     switch (path) {
     case SM_HOST:

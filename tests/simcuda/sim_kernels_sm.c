@@ -133,6 +133,15 @@ static uint64_t sum_of(const uint8_t *memory, uint64_t bytes)
     return sum;
 }
 
+/* A real kernel goes by what it is told. */
+static int is_span_of(
+    const struct vector_span *span, uint64_t address, uint64_t bytes)
+{
+    const struct vector_span right = vector_span_of(address, bytes);
+
+    return span->lead == right.lead && span->vectors == right.vectors;
+}
+
 static void read_finish(struct sim_op *op)
 {
     struct read_args args;
@@ -154,6 +163,7 @@ static cu_result read_plan(
     if (kernel_reach_bytes(launch, args.src, args.bytes, &src) != CU_SUCCESS ||
         kernel_reach(launch, args.sums, (uint64_t)SUM_SLOTS * SUM_STEP,
             &sums) != CU_SUCCESS ||
+        !is_span_of(&args.span, args.src, args.bytes) ||
         !may_stamp(launch, args.stamps)) {
         return CU_ERROR_ILLEGAL_ADDRESS;
     }
@@ -180,6 +190,7 @@ static cu_result write_plan(
 
     memcpy(&args, op->words, sizeof args);
     if (kernel_reach_bytes(launch, args.dst, args.bytes, &dst) != CU_SUCCESS ||
+        !is_span_of(&args.span, args.dst, args.bytes) ||
         !may_stamp(launch, args.stamps)) {
         return CU_ERROR_ILLEGAL_ADDRESS;
     }

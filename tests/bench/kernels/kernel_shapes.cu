@@ -19,7 +19,8 @@
 static void product_read(
     const struct shape_gpu &gpu, const void *src, uint64_t bytes)
 {
-    const struct read_args args = { shape_at(src), bytes, shape_sums(gpu), 0 };
+    const struct read_args args = { shape_at(src), bytes, shape_sums(gpu), 0,
+        vector_span_of(shape_at(src), bytes) };
     const uint64_t blocks = (bytes + 16383) / 16384;
     const auto body = [&] {
         nvbw_read<<<(unsigned)blocks, SM_THREADS>>>(args);
@@ -32,7 +33,8 @@ static void product_read(
 static void product_write(
     const struct shape_gpu &gpu, void *dst, uint64_t bytes)
 {
-    const struct write_args args = { shape_at(dst), bytes, SHAPE_KEY, 0 };
+    const struct write_args args = { shape_at(dst), bytes, SHAPE_KEY, 0,
+        vector_span_of(shape_at(dst), bytes) };
     const uint64_t blocks = (bytes + 4095) / 4096;
 
     OK(cudaMemset(dst, 0x5a, bytes));
@@ -160,22 +162,26 @@ static void bulks(const struct shape_gpu &gpu, char *dst, char *src)
     for (uint64_t gib : { 1, 4, 12 }) {
         product_tma(gpu, "copy", dst, src, gib * GIB, 0);
     }
+    try_bulk<512, 2>(gpu, "copy", dst, src, bytes, 0);
+    try_bulk<1024, 1>(gpu, "copy", dst, src, bytes, 0);
     try_bulk<1024, 2>(gpu, "copy", dst, src, bytes, 0);
-    try_bulk<1024, 4>(gpu, "copy", dst, src, bytes, 0);
-    try_bulk<1024, 8>(gpu, "copy", dst, src, bytes, 0);
+    try_bulk<1024, 2, 1, 64>(gpu, "copy", dst, src, bytes, 0);
+    try_bulk<1024, 2, 1, 128>(gpu, "copy", dst, src, bytes, 0);
+    try_bulk<2048, 1>(gpu, "copy", dst, src, bytes, 0);
+    try_bulk<2048, 1, 1, 64>(gpu, "copy", dst, src, bytes, 0);
+    try_bulk<2048, 1, 1, 128>(gpu, "copy", dst, src, bytes, 0);
     try_bulk<2048, 2>(gpu, "copy", dst, src, bytes, 0);
-    try_bulk<2048, 2, 0>(gpu, "copy", dst, src, bytes, 0);
-    try_bulk<2048, 3>(gpu, "copy", dst, src, bytes, 0);
+    try_bulk<2048, 2, 1, 128>(gpu, "copy", dst, src, bytes, 0);
     try_bulk<2048, 4>(gpu, "copy", dst, src, bytes, 0);
-    try_bulk<2048, 4, 0>(gpu, "copy", dst, src, bytes, 0);
-    try_bulk<2048, 8>(gpu, "copy", dst, src, bytes, 0);
+    try_bulk<4096, 1>(gpu, "copy", dst, src, bytes, 0);
+    try_bulk<4096, 1, 1, 128>(gpu, "copy", dst, src, bytes, 0);
+    try_bulk<4096, 1, 1, 256>(gpu, "copy", dst, src, bytes, 0);
     try_bulk<4096, 2>(gpu, "copy", dst, src, bytes, 0);
     try_bulk<4096, 2, 0>(gpu, "copy", dst, src, bytes, 0);
-    try_bulk<4096, 3>(gpu, "copy", dst, src, bytes, 0);
+    try_bulk<4096, 2, 1, 256>(gpu, "copy", dst, src, bytes, 0);
     try_bulk<4096, 4>(gpu, "copy", dst, src, bytes, 0);
-    try_bulk<4096, 4, 0>(gpu, "copy", dst, src, bytes, 0);
+    try_bulk<8192, 1, 1, 256>(gpu, "copy", dst, src, bytes, 0);
     try_bulk<8192, 2>(gpu, "copy", dst, src, bytes, 0);
-    try_bulk<16384, 2>(gpu, "copy", dst, src, bytes, 0);
     for (uint64_t each : { 2, 4, 8, 16, 24 }) {
         try_bulk<2048, 4>(gpu, "copy", dst, src, bytes, each * units);
         try_bulk<4096, 2>(gpu, "copy", dst, src, bytes, each * units);
@@ -249,6 +255,11 @@ static void splits(const struct shape_gpu &gpu, char *dst, char *src)
         try_turns<256, 8>(gpu, path, dst, src, bytes, blocks);
         try_turns<512, 4>(gpu, path, dst, src, bytes, blocks);
         try_turns<128, 4>(gpu, path, dst, src, bytes, blocks);
+    }
+    for (uint64_t blocks : { 17, 33, 65, 131, 263 }) {
+        try_bulk_turns<2048, 4>(gpu, path, dst, src, bytes, blocks);
+        try_bulk_turns<4096, 4>(gpu, path, dst, src, bytes, blocks);
+        try_bulk_turns<16384, 4>(gpu, path, dst, src, bytes, blocks);
     }
     for (uint64_t blocks : { 32, 132, 264 }) {
         try_split<256, 4, 0, HINT_FIRST>(gpu, path, dst, src, bytes, blocks);

@@ -83,8 +83,8 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* IN_A_ROW 0: also a grid that covers everything takes every gridDim.x-th
  * tile. */
-template <uint32_t TILE, uint32_t STAGES, int IN_A_ROW>
-static __global__ void __launch_bounds__(32)
+template <uint32_t TILE, uint32_t STAGES, int IN_A_ROW, uint32_t THREADS>
+static __global__ void __launch_bounds__(THREADS)
     shape_bulk(uint64_t dst, uint64_t src, uint64_t bytes)
 {
     extern __shared__ __align__(128) unsigned char room[];
@@ -169,7 +169,8 @@ static void try_copy(const struct shape_gpu &gpu, const char *path, void *dst,
         path, name, grid, bytes, seconds, shape_is_whole(gpu, dst, bytes));
 }
 
-template <uint32_t TILE, uint32_t STAGES, int IN_A_ROW = 1>
+template <uint32_t TILE, uint32_t STAGES, int IN_A_ROW = 1,
+    uint32_t THREADS = 32>
 static void try_bulk(const struct shape_gpu &gpu, const char *path, void *dst,
     const void *src, uint64_t bytes, uint64_t blocks)
 {
@@ -177,17 +178,17 @@ static void try_bulk(const struct shape_gpu &gpu, const char *path, void *dst,
         blocks != 0 ? blocks : (bytes + TILE * STAGES - 1) / (TILE * STAGES);
     char name[64];
 
-    OK(cudaFuncSetAttribute(shape_bulk<TILE, STAGES, IN_A_ROW>,
+    OK(cudaFuncSetAttribute(shape_bulk<TILE, STAGES, IN_A_ROW, THREADS>,
         cudaFuncAttributeMaxDynamicSharedMemorySize, TILE * STAGES));
     OK(cudaMemset(dst, 0x5a, bytes));
     const double seconds = shape_seconds([&] {
-        shape_bulk<TILE, STAGES, IN_A_ROW>
-            <<<(unsigned)grid, 32, TILE * STAGES>>>(
+        shape_bulk<TILE, STAGES, IN_A_ROW, THREADS>
+            <<<(unsigned)grid, THREADS, TILE * STAGES>>>(
                 shape_at(dst), shape_at(src), bytes);
     });
 
-    snprintf(name, sizeof name, "bulk, %u tiles of %u%s", STAGES, TILE,
-        IN_A_ROW ? "" : ", strided");
+    snprintf(name, sizeof name, "bulk, %u of %u%s, %u threads", STAGES, TILE,
+        IN_A_ROW ? "" : ", strided", THREADS);
     shape_row(
         path, name, grid, bytes, seconds, shape_is_whole(gpu, dst, bytes));
 }

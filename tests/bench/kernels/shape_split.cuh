@@ -78,6 +78,57 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
+/* Bulk copies of tiles that go one way and the other in turns; bytes of a way
+ * are a multiple of a tile. */
+struct bulk_turns {
+    uint64_t dst, src, half;
+    uint64_t first, step, end;
+};
+
+template <uint32_t TILE>
+static __device__ __forceinline__ uint64_t bulk_from(
+    const struct bulk_turns &part, uint64_t tile)
+{
+    const uint64_t at = tile / 2 * TILE;
+
+    return tile % 2 != 0 ? part.dst + part.half + at : part.src + at;
+}
+
+template <uint32_t TILE>
+static __device__ __forceinline__ uint64_t bulk_to(
+    const struct bulk_turns &part, uint64_t tile)
+{
+    const uint64_t at = tile / 2 * TILE;
+
+    return tile % 2 != 0 ? part.src + part.half + at : part.dst + at;
+}
+
+template <uint32_t TILE>
+static __device__ __forceinline__ uint32_t bulk_size(
+    const struct bulk_turns &part, uint64_t tile)
+{
+    (void)part;
+    (void)tile;
+    return TILE;
+}
+
+/* An odd number of blocks, so that each gets tiles of both ways. */
+template <uint32_t TILE, uint32_t STAGES>
+static __global__ void __launch_bounds__(32)
+    shape_bulk_turns(uint64_t dst, uint64_t src, uint64_t bytes)
+{
+    extern __shared__ __align__(128) unsigned char room[];
+    __shared__ __align__(8) uint64_t barriers[STAGES];
+
+    if (threadIdx.x == 0) {
+        const struct bulk_turns part = { dst, src, bytes / 2, blockIdx.x,
+            gridDim.x, bytes / TILE };
+
+        bulk_copy<TILE, STAGES>(
+            part, bulk_address(room), bulk_address(barriers));
+    }
+}
+
 static inline void prepare_split(char *dst, char *src, uint64_t bytes)
 {
     shape_fill(src, bytes);
@@ -100,6 +151,25 @@ static void try_turns(const struct shape_gpu &gpu, const char *path, char *dst,
 
     snprintf(
         name, sizeof name, "%u threads x %u, warps in turns", THREADS, VECTORS);
+    shape_row(path, name, blocks, bytes, seconds,
+        shape_is_whole(gpu, dst, bytes) && shape_is_whole(gpu, src, bytes));
+}
+
+template <uint32_t TILE, uint32_t STAGES>
+static void try_bulk_turns(const struct shape_gpu &gpu, const char *path,
+    char *dst, char *src, uint64_t bytes, uint64_t blocks)
+{
+    char name[64];
+
+    OK(cudaFuncSetAttribute(shape_bulk_turns<TILE, STAGES>,
+        cudaFuncAttributeMaxDynamicSharedMemorySize, TILE * STAGES));
+    prepare_split(dst, src, bytes);
+    const double seconds = shape_seconds([&] {
+        shape_bulk_turns<TILE, STAGES><<<(unsigned)blocks, 32, TILE * STAGES>>>(
+            shape_at(dst), shape_at(src), bytes);
+    });
+
+    snprintf(name, sizeof name, "bulk, %u of %u in turns", STAGES, TILE);
     shape_row(path, name, blocks, bytes, seconds,
         shape_is_whole(gpu, dst, bytes) && shape_is_whole(gpu, src, bytes));
 }

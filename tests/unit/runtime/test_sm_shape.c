@@ -73,7 +73,7 @@ static void local_work_covers_everything_at_once(void **state)
     assert_int_equal(
         blocks(SM_KERNEL_write, SM_LOCAL, UINT64_C(1) << 48, 1), 0x7fffffff);
     assert_int_equal(blocks(SM_KERNEL_copy, SM_LOCAL, 1, 1), 1);
-    assert_int_equal(blocks(SM_KERNEL_tma, SM_LOCAL, GIB, 1), GIB / 8192);
+    assert_int_equal(blocks(SM_KERNEL_tma, SM_LOCAL, GIB, 1), GIB / 2048);
 }
 
 static void links_get_as_much_as_they_hold(void **state)
@@ -83,6 +83,7 @@ static void links_get_as_much_as_they_hold(void **state)
     assert_int_equal(blocks(SM_KERNEL_copy_wide, SM_PEER, GIB, 1), 264);
     assert_int_equal(blocks(SM_KERNEL_copy_wide, SM_PEER, 16385, 1), 2);
     assert_int_equal(blocks(SM_KERNEL_split, SM_HOST, GIB, 1), 264);
+    assert_int_equal(blocks(SM_KERNEL_tma, SM_PEER, GIB, 1), 2112);
     assert_int_equal(blocks(SM_KERNEL_split, SM_HOST, 32769, 1), 2);
 }
 

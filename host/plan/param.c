@@ -38,8 +38,9 @@ const struct param_schema standard_params[] = {
     {
         .name = "buffer_size",
         .help = "bytes of one copy; 0 B leaves it to the path (128 MiB over "
-                "PCIe, 512 MiB over a coherent link, 1 GiB over NVLink and "
-                "within a GPU), or is 512 MiB in fixed mode and for CPUs",
+                "PCIe, 512 MiB over a coherent link, 1 GiB over NVLink, 4 GiB "
+                "within a GPU, 200 times its L2 for reads and writes there), "
+                "or is 512 MiB in fixed mode and for CPUs",
         .type = NVBW_TYPE_SIZE,
         .default_text = "0 B",
         .min_text = "0 B",

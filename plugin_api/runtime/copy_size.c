@@ -7,11 +7,13 @@
 #include "flow.h"
 
 /* Every copy costs some microseconds beside its bytes: about 2 us to or from
- * the host, 3.6 us within a GPU, 4.5 us between GPUs. These sizes keep that
- * below two parts in a thousand. */
-#define SIZE_SLOW (UINT64_C(128) << 20)
-#define SIZE_C2C  (UINT64_C(512) << 20)
-#define SIZE_FAST (UINT64_C(1) << 30)
+ * the host, 3.6 us within a GPU, 4.5 us between GPUs, 10 to 20 us for a kernel
+ * to get going and to end. These sizes keep that at a few parts in a
+ * thousand. */
+#define SIZE_SLOW  (UINT64_C(128) << 20)
+#define SIZE_C2C   (UINT64_C(512) << 20)
+#define SIZE_FAST  (UINT64_C(1) << 30)
+#define SIZE_LOCAL (UINT64_C(4) << 30)
 /* Fixed mode's, as nvbandwidth has it. */
 #define SIZE_FIXED (UINT64_C(512) << 20)
 /* CPUs outrun their own node's last-level cache, of which a large server has
@@ -20,8 +22,8 @@
 #define SIZE_CPU      (UINT64_C(512) << 20)
 #define CACHE_ASSUMED (UINT64_C(384) << 20)
 
-/* Reads and writes of a GPU's own memory: the copies of a sample together have
- * to be so many times its L2. */
+/* Reads and writes of a GPU's own memory: so many times its L2, each copy where
+ * there is room, else the copies of a sample together. */
 #define ONE_SIDED_CACHES 200
 /* Host footprints go on until the caches of the node are outrun this often. */
 #define HOST_CACHES 4
@@ -31,8 +33,11 @@
 #define BYTES_SIMULATED (UINT64_C(512) << 20)
 
 enum {
-    MEMORY_SHARE = 24, /* of a GPU's memory that one copy may be at most */
-    NODE_SHARE = 12,   /* of a node's, where three buffers may be needed */
+    /* Of a GPU's memory that one copy may be at most: of copies there are two
+     * buffers of seven, of reads and writes one. */
+    MEMORY_SHARE = 24,
+    MEMORY_SHARE_ONE_SIDED = 16,
+    NODE_SHARE = 12, /* of a node's, where three buffers may be needed */
     SIZE_STEP = 1 << 20,
     COPIES_LEAST_MOST = 16 /* more of them for the sake of a cache */
 };
@@ -46,9 +51,11 @@ static uint64_t between_gpus(
     const struct facts *facts, const struct flow_record *flow)
 {
     if (!on_gpu(flow->src_memory) || !on_gpu(flow->dst_memory) ||
-        flow->src_place < 0 || flow->dst_place < 0 ||
-        flow->src_place == flow->dst_place) {
+        flow->src_place < 0 || flow->dst_place < 0) {
         return SIZE_FAST;
+    }
+    if (flow->src_place == flow->dst_place) {
+        return SIZE_LOCAL;
     }
 
     const struct pair_facts *const pair =
@@ -60,10 +67,14 @@ static uint64_t between_gpus(
 static uint64_t of_path(
     const struct facts *facts, const struct flow_record *flow)
 {
+    /* Of a split half goes each way. */
+    const uint64_t ways = flow->operation == NVBW_OP_SPLIT ? 2 : 1;
+
     if (flow_memory_on_host(flow->src_memory) ||
         flow_memory_on_host(flow->dst_memory)) {
-        return facts->gpus[flow->executor].coherent_link == 1 ? SIZE_C2C
-                                                              : SIZE_SLOW;
+        return facts->gpus[flow->executor].coherent_link == 1
+                   ? SIZE_C2C
+                   : ways * SIZE_SLOW;
     }
     return between_gpus(facts, flow);
 }
@@ -81,8 +92,8 @@ static uint64_t size_wanted(
     const struct facts *facts, const struct flow_record *flow)
 {
     const uint64_t size = of_path(facts, flow);
-    const uint64_t needed = facts->gpus[flow->executor].l2_bytes *
-                            ONE_SIDED_CACHES / COPY_SIZE_COPIES;
+    const uint64_t needed =
+        facts->gpus[flow->executor].l2_bytes * ONE_SIDED_CACHES;
 
     if (facts->simulated && size > SIZE_SLOW) {
         return SIZE_SIMULATED;
@@ -124,7 +135,8 @@ uint64_t copy_size(const struct facts *facts, const struct flow_record *flow,
         return facts->simulated ? SIZE_CPU : of_cpus(facts, flow);
     }
     return within(size_wanted(facts, flow),
-        facts->gpus[flow->executor].memory_bytes / MEMORY_SHARE);
+        facts->gpus[flow->executor].memory_bytes /
+            (is_one_sided(flow) ? MEMORY_SHARE_ONE_SIDED : MEMORY_SHARE));
 }
 
 /* What the copies of a sample together have to hold at least. */

@@ -3,10 +3,11 @@
 /* How many bytes one copy has, and how many copies a sample. Pure.
  *
  * A buffer_size in the plan is obeyed, in either mode. Its default of 0 B
- * leaves the size to the path in adaptive mode: 128 MiB over PCIe, 512 MiB
- * over a coherent link, 1 GiB over NVLink and within a GPU (more for reads and
- * writes that have to outrun a large cache), and at most a 24th of the GPU's
- * memory. In fixed mode, and for the CPU, it means 512 MiB. */
+ * leaves the size to the path in adaptive mode: 128 MiB over PCIe (each way),
+ * 512 MiB over a coherent link, 1 GiB over NVLink, 4 GiB within a GPU, and 200
+ * times its L2 for reads and writes there; at most a 24th of the GPU's memory,
+ * of reads and writes a 16th. In fixed mode, and for the CPU, it means
+ * 512 MiB. */
 #ifndef NVBW_COPY_SIZE_H
 #define NVBW_COPY_SIZE_H
 

@@ -59,8 +59,19 @@ static void the_path_decides_where_the_plan_does_not(void **state)
     assert_int_equal(copy_size(&facts, &host, &adaptive), 128 * MIB);
     assert_int_equal(copy_size(&facts, &linked, &adaptive), 1024 * MIB);
     assert_int_equal(copy_size(&facts, &bus, &adaptive), 128 * MIB);
-    assert_int_equal(copy_size(&facts, &local, &adaptive), 1024 * MIB);
+    assert_int_equal(
+        copy_size(&facts, &local, &adaptive), UINT64_C(4096) * MIB);
     assert_int_equal(copy_size(&facts, &read, &adaptive), 1024 * MIB);
+}
+
+static void both_ways_at_once_have_a_copy_each(void **state)
+{
+    struct flow_record split =
+        make_flow(NVBW_MEM_PINNED, 0, NVBW_MEM_DEVICE, 0);
+
+    (void)state;
+    split.operation = NVBW_OP_SPLIT;
+    assert_int_equal(copy_size(&facts, &split, &adaptive), 256 * MIB);
 }
 
 static void the_plan_is_obeyed(void **state)
@@ -137,7 +148,11 @@ static void reads_outgrow_the_cache(void **state)
     (void)state;
     read.operation = NVBW_OP_READ;
     gpus[0].l2_bytes = 60 * (uint64_t)MIB;
-    assert_int_equal(copy_size(&facts, &read, &adaptive), UINT64_C(3000) * MIB);
+    assert_int_equal(copy_size(&facts, &read, &adaptive), UINT64_C(8960) * MIB);
+    gpus[0].memory_bytes = UINT64_C(190) << 30;
+    assert_int_equal(
+        copy_size(&facts, &read, &adaptive), UINT64_C(12000) * MIB);
+    gpus[0].memory_bytes = UINT64_C(140) << 30;
     read.bytes = UINT64_C(3000) * MIB;
     assert_int_equal(copy_count_least(&facts, &read), 4);
     read.bytes = 1024 * MIB;
@@ -170,6 +185,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_path_decides_where_the_plan_does_not),
+        cmocka_unit_test(both_ways_at_once_have_a_copy_each),
         cmocka_unit_test(the_plan_is_obeyed),
         cmocka_unit_test(fixed_mode_has_one_size),
         cmocka_unit_test(cpus_outrun_their_cache),

@@ -50,6 +50,7 @@ static const struct field record_list[] = {
     FIELD(record, U64, warmup),
     FIELD(record, U64, footprint_bytes),
     FIELD(record, F64, footprint_over_cache),
+    FIELD(record, U32, placements),
     FIELD(record, F64, pilot_spread),
     FIELD(record, F64, cover_margin),
     FIELD(record, F64, clock_gap_ns),

@@ -56,6 +56,8 @@ struct record {
     uint64_t copy_bytes, copies, warmup; /* effective, per sample */
     uint64_t footprint_bytes;            /* source and destination slices */
     double footprint_over_cache;
+    uint32_t placements; /* that the buffers had one after another, where they
+                            were moved for it; else 0 */
     double pilot_spread; /* of the last two pilots, NaN: no pilot */
     double cover_margin; /* background left at the end, of its whole; NaN */
     double clock_gap_ns; /* worst |host - device| over the samples; NaN */

@@ -2,6 +2,7 @@
  * Copyright The nvbw-host authors */
 /* Samples on GPUs: queue, open the gate, watch, read the clocks. */
 #include <math.h>
+#include <time.h>
 
 #include "clock.h"
 #include "cuda_session.h"
@@ -13,6 +14,7 @@
 #define CLOCK_TICK_SECONDS 0.5e-6
 
 enum { SLOWEST_BYTES_PER_NS = 1 };
+#define NS_PER_S UINT64_C(1000000000)
 
 static const uint64_t look_every_ns = UINT64_C(1) * 1000 * 1000 * 1000;
 static const uint64_t sample_spare_ns = UINT64_C(10) * 1000 * 1000 * 1000;
@@ -49,10 +51,29 @@ static int32_t open_backend(struct session *session, struct error *err)
     return status;
 }
 
+/* Until memory that was freed for this session is scrubbed. */
+static void wait_for_quiet(const struct cuda_session *cuda)
+{
+    const struct facts *const facts = cuda->session->facts;
+
+    for (uint32_t i = 0; i < facts->gpus_count && !facts->simulated; i++) {
+        const uint64_t now_ns = clock_now_ns();
+        const uint64_t quiet_ns = cuda->engine->gpus[i].quiet_ns;
+        const uint64_t left_ns = quiet_ns > now_ns ? quiet_ns - now_ns : 0;
+        const struct timespec left = { .tv_sec = (time_t)(left_ns / NS_PER_S),
+            .tv_nsec = (long)(left_ns % NS_PER_S) };
+
+        if (left_ns > 0) {
+            nanosleep(&left, NULL);
+        }
+    }
+}
+
 static int32_t prepare_session(struct cuda_session *cuda, uint64_t copies,
     double background, struct error *err)
 {
     TRY(slices_get(cuda, copies, background, err));
+    wait_for_quiet(cuda);
     for (uint32_t i = 0; i < cuda->count; i++) {
         if (cuda->flows[i].run->record.node_seen == NULL) {
             cuda_describe_node(cuda, cuda->flows[i].run);
@@ -349,6 +370,11 @@ static int32_t verify_backend(struct session *session, struct error *err)
     return status;
 }
 
+static void move_backend(struct session *session)
+{
+    slices_move(session->state);
+}
+
 static void close_backend(struct session *session)
 {
     struct cuda_session *const cuda = session->state;
@@ -365,5 +391,6 @@ const struct backend backend_cuda = {
     .prepare = prepare_backend,
     .sample = sample_backend,
     .verify = verify_backend,
+    .move = move_backend,
     .close = close_backend,
 };

@@ -69,12 +69,6 @@ static int32_t poison_part(const struct cuda_session *cuda,
         owner, GPU_KERNEL_poison, owner->stream, &args, bytes, err);
 }
 
-static uint64_t slice_of(
-    const struct flow_run *run, uint64_t step, uint64_t slice)
-{
-    return slice * step + run->record.offset;
-}
-
 static int32_t fill_source(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
 {
@@ -83,7 +77,7 @@ static int32_t fill_source(
     flow->src_epoch = ++cuda->engine->epoch;
     flow->rotation = 0;
     for (uint64_t slice = 0; slice < flow->slices; slice++) {
-        TRY(fill_part(cuda, flow, run->src, slice_of(run, run->src_step, slice),
+        TRY(fill_part(cuda, flow, run->src, slices_src_at(flow, slice),
             run->record.bytes, contents_key(flow, slice), err));
     }
     return NVBW_OK;
@@ -94,8 +88,8 @@ static int32_t poison(
 {
     const struct flow_run *const run = flow->run;
 
-    return poison_part(
-        cuda, flow, run->dst, 0, slices_all(flow) * run->dst_step, err);
+    return poison_part(cuda, flow, run->dst, flow->shift * run->dst_step,
+        slices_all(flow) * run->dst_step, err);
 }
 
 /* Each side of a SPLIT sends one part and receives the other. */
@@ -109,8 +103,8 @@ static int32_t set_split(
     flow->src_epoch = ++cuda->engine->epoch;
     flow->rotation = 0;
     for (uint64_t slice = 0; slice < flow->slices; slice++) {
-        const uint64_t src = slice_of(run, run->src_step, slice);
-        const uint64_t dst = slice_of(run, run->dst_step, slice);
+        const uint64_t src = slices_src_at(flow, slice);
+        const uint64_t dst = slices_dst_at(flow, slice);
 
         TRY(fill_part(cuda, flow, run->src, src, forward,
             contents_key(flow, slice), err));

@@ -132,6 +132,7 @@ void cuda_describe_records(const struct cuda_session *cuda)
                 flag_half(cuda, &cuda->flows[f], &session->targets[i]);
             }
         }
+        record->placements = cuda->placements;
         if (session->targets[i].is_total && cuda->coarse) {
             settle_flag(session->arena, record, "coarse");
         }

@@ -40,6 +40,7 @@ struct cuda_flow {
     uint32_t single; /* 1: one slice, for the warm-up too (fixed mode) */
     uint32_t apart;  /* 1: but the warm-up has its own, since the one slice
                         cannot be poisoned after it */
+    uint64_t spare, shift; /* slices for moves, and at which the first is */
     uint64_t rotation;
     uint64_t src_epoch; /* of what stands in the source, or is written */
     double rate;        /* bytes/s seen in the last sample; background */
@@ -65,6 +66,9 @@ struct cuda_session {
      * chunks of its flows, which are at random points when it starts and ends,
      * root of the sum of squares. */
     double step_bytes;
+    /* Moves of local memory so far, and the places that it has had; 0: it was
+     * not moved. */
+    uint32_t moves, placements;
     uint32_t coarse; /* 1: a total is known no better than to COARSE_RATIO */
 };
 
@@ -90,6 +94,13 @@ void cuda_describe_node(const struct cuda_session *cuda, struct flow_run *run);
 int32_t slices_get(struct cuda_session *cuda, uint64_t copies,
     double background, struct error *err);
 void slices_put(struct cuda_session *cuda);
+/* Begins at another slice of the buffers, where they have spare ones. Not by
+ * getting other memory: a driver scrubs what is freed in the background, which
+ * took 10 % of an H200's bandwidth for as long as it lasted. */
+void slices_move(struct cuda_session *cuda);
+/* Bytes from the begin of source or destination to a slice. */
+uint64_t slices_src_at(const struct cuda_flow *flow, uint64_t slice);
+uint64_t slices_dst_at(const struct cuda_flow *flow, uint64_t slice);
 /* Bytes from the begin of source or destination to the n-th copy's slice. */
 uint64_t slices_src_offset(const struct cuda_flow *flow, uint64_t copy);
 uint64_t slices_dst_offset(const struct cuda_flow *flow, uint64_t copy);

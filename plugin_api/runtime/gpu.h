@@ -42,6 +42,7 @@ struct gpu {
     struct CUfunc_st *chase_kernels[CHASE_KERNELS_END]; /* gpu_need_chase */
     struct CUstream_st *stream; /* the engine's own, never gated */
     cu_address room;
+    uint64_t quiet_ns; /* when memory that was freed is taken to be scrubbed */
     unsigned char *peers; /* by position: how far access is (gpu_peer.c) */
 };
 

@@ -16,8 +16,9 @@
 #define DRIFT_FLAGGED  0.01
 
 enum {
-    PILOTS = 5,        /* until two agree */
-    SIZINGS = 3,       /* a cold first sample makes the count too small */
+    PILOTS = 5,  /* until two agree */
+    SIZINGS = 3, /* a cold first sample makes the count too small */
+    PLACEMENTS = 3,
     UNCOVERED_MOST = 3 /* times that the background is raised */
 };
 
@@ -367,6 +368,16 @@ static int32_t make_room(struct sampling *run, uint32_t most, struct error *err)
     return NVBW_OK;
 }
 
+/* The samples that are sure to be taken are spread over three placements. */
+static void move(struct session *session, uint32_t count, uint32_t least)
+{
+    const uint32_t each = least / PLACEMENTS > 0 ? least / PLACEMENTS : 1;
+
+    if (session->backend->move != NULL && count > 0 && count % each == 0) {
+        session->backend->move(session);
+    }
+}
+
 static int32_t measure(
     struct sampling *run, uint32_t least, uint32_t most, struct error *err)
 {
@@ -376,6 +387,7 @@ static int32_t measure(
     for (uint32_t look = sampler_next_look(0, least, most); look != 0;
          look = sampler_next_look(count, least, most)) {
         for (; count < look; count++) {
+            move(session, count, least);
             TRY(take(run, err));
             if (all_settled(session)) {
                 return NVBW_OK;

@@ -64,6 +64,9 @@ struct backend {
     /* Compares what arrived with what was sent; fills the targets' records
      * (verified, mismatches, ...). Called after every sample. */
     int32_t (*verify)(struct session *session, struct error *err);
+    /* Moves on to other memory where a figure may depend on which it is. May
+     * be NULL. */
+    void (*move)(struct session *session);
     void (*close)(struct session *session);
 };
 extern const struct backend backend_cuda; /* backend_cuda.c */

@@ -6,6 +6,9 @@
 #include "cuda_session.h"
 
 enum { SLICE_ALIGNMENT = 64 << 10, CHUNK_BYTES = 16 << 20 };
+/* Slices beyond those of a sample, for a sample to begin at: so many
+ * placements more. */
+enum { SPARE_SLICES = 2 };
 
 /* Background is queued for a little longer than the measured flows take. */
 #define BACKGROUND_SPARE   1.25
@@ -82,6 +85,24 @@ static int can_poison_in_stream(const struct cuda_flow *flow)
            (record->flags & NVBW_FLOW_STAGED) == 0;
 }
 
+/* Copies, reads and writes of a GPU within its own memory, whose figure may
+ * depend on which memory it is. */
+static int is_local(const struct cuda_flow *flow)
+{
+    const struct flow_record *const record = &flow->run->record;
+    const int moves = record->operation == NVBW_OP_COPY ||
+                      record->operation == NVBW_OP_READ ||
+                      record->operation == NVBW_OP_WRITE;
+    const int has_own_src = record->src_memory == NVBW_MEM_NONE ||
+                            (record->src_memory == NVBW_MEM_DEVICE &&
+                                record->src_place == record->executor);
+    const int has_own_dst = record->dst_memory == NVBW_MEM_NONE ||
+                            (record->dst_memory == NVBW_MEM_DEVICE &&
+                                record->dst_place == record->executor);
+
+    return moves && has_own_src && has_own_dst && !flow->initiator->own_slices;
+}
+
 static void size_counted(
     const struct cuda_session *cuda, struct cuda_flow *flow, uint64_t copies)
 {
@@ -95,6 +116,8 @@ static void size_counted(
     flow->slices = flow->single ? 1 : flow->slices;
     flow->apart = flow->single && flow->initiator->lay == NULL &&
                   !can_poison_in_stream(flow);
+    flow->spare = !flow->single && is_local(flow) ? SPARE_SLICES : 0;
+    flow->shift = 0;
 }
 
 static int32_t get_side(struct cuda_session *cuda, struct cuda_flow *flow,
@@ -116,8 +139,9 @@ static int32_t get_side(struct cuda_session *cuda, struct cuda_flow *flow,
     if (memory == NVBW_MEM_NONE) {
         return NVBW_OK;
     }
-    FAIL_IF(__builtin_mul_overflow(step, slices_all(flow), &want.bytes), err,
-        NVBW_E_INVALID, "a flow's buffer is larger than 2^64 bytes");
+    FAIL_IF(__builtin_mul_overflow(
+                step, slices_all(flow) + flow->spare, &want.bytes),
+        err, NVBW_E_INVALID, "a flow's buffer is larger than 2^64 bytes");
     return buffer_get(session->pool, memory, &want, out, err);
 }
 
@@ -139,16 +163,31 @@ void slices_put(struct cuda_session *cuda)
     }
 }
 
-static int32_t get_flow(
+static int32_t get_sides(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
 {
     struct flow_run *const run = flow->run;
 
-    run->record.copies = flow->copies;
     TRY(get_side(cuda, flow, run->record.src_memory, run->record.src_place,
         flow->content, &run->src, &run->src_step, err));
     return get_side(cuda, flow, run->record.dst_memory, run->record.dst_place,
         0, &run->dst, &run->dst_step, err);
+}
+
+static int32_t get_flow(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+{
+    struct error first = { 0 };
+
+    flow->run->record.copies = flow->copies;
+    if (flow->spare > 0) {
+        if (get_sides(cuda, flow, &first) >= 0) {
+            return NVBW_OK;
+        }
+        put_flow(cuda, flow);
+        flow->spare = 0;
+    }
+    return get_sides(cuda, flow, err);
 }
 
 int32_t slices_get(struct cuda_session *cuda, uint64_t copies,
@@ -188,10 +227,21 @@ uint64_t slices_src_number(const struct cuda_flow *flow, uint64_t copy)
     return (copy + flow->rotation) % flow->slices;
 }
 
+uint64_t slices_src_at(const struct cuda_flow *flow, uint64_t slice)
+{
+    return (flow->shift + slice) * flow->run->src_step +
+           flow->run->record.offset;
+}
+
+uint64_t slices_dst_at(const struct cuda_flow *flow, uint64_t slice)
+{
+    return (flow->shift + slice) * flow->run->dst_step +
+           flow->run->record.offset;
+}
+
 uint64_t slices_src_offset(const struct cuda_flow *flow, uint64_t copy)
 {
-    return slices_src_number(flow, copy) * flow->run->src_step +
-           flow->run->record.offset;
+    return slices_src_at(flow, slices_src_number(flow, copy));
 }
 
 uint64_t slices_dst_offset(const struct cuda_flow *flow, uint64_t copy)
@@ -199,7 +249,7 @@ uint64_t slices_dst_offset(const struct cuda_flow *flow, uint64_t copy)
     const uint64_t warm_up = is_warm_up_apart(flow) ? flow->slices : 0;
     const uint64_t slice = copy == COPY_WARM_UP ? warm_up : copy % flow->slices;
 
-    return slice * flow->run->dst_step + flow->run->record.offset;
+    return slices_dst_at(flow, slice);
 }
 
 uint64_t slices_all(const struct cuda_flow *flow)
@@ -214,4 +264,23 @@ uint64_t slices_footprint(const struct cuda_flow *flow)
 
     return (run->src != NULL ? one_side : 0) +
            (run->dst != NULL ? one_side : 0);
+}
+
+void slices_move(struct cuda_session *cuda)
+{
+    cuda->moves++;
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        struct cuda_flow *const flow = &cuda->flows[i];
+        const uint64_t places = flow->spare + 1;
+        const uint64_t had =
+            cuda->moves + 1 < places ? cuda->moves + 1 : places;
+
+        if (places == 1) {
+            continue;
+        }
+        flow->shift = (flow->shift + 1) % places;
+        flow->filled = 0;
+        cuda->placements =
+            (uint32_t)had > cuda->placements ? (uint32_t)had : cuda->placements;
+    }
 }

@@ -225,6 +225,41 @@ static int is_flagged(const struct record *record, const char *flag)
     return 0;
 }
 
+/* Local memory moves on between samples, other memory stays. */
+static void local_figures_are_of_several_placements(void **state)
+{
+    static const struct placed_row {
+        uint32_t operation, src, dst;
+        int32_t dst_place;
+        uint32_t fixed, least;
+    } rows[] = {
+        { NVBW_OP_COPY, NVBW_MEM_DEVICE, NVBW_MEM_DEVICE, 0, 0, 3 },
+        { NVBW_OP_READ, NVBW_MEM_DEVICE, NVBW_MEM_NONE, 0, 0, 3 },
+        { NVBW_OP_WRITE, NVBW_MEM_NONE, NVBW_MEM_DEVICE, 0, 0, 3 },
+        { NVBW_OP_COPY, NVBW_MEM_DEVICE, NVBW_MEM_DEVICE, 1, 0, 0 },
+        { NVBW_OP_COPY, NVBW_MEM_PINNED, NVBW_MEM_DEVICE, 0, 0, 0 },
+        { NVBW_OP_COPY, NVBW_MEM_DEVICE, NVBW_MEM_DEVICE, 0, 1, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct placed_row *const row = &rows[i];
+        struct nvbw_flow flow = make_flow(row->operation, row->src, row->dst);
+        const struct nvbw_flow *const flows[] = { &flow, NULL };
+        struct scene scene;
+
+        flow.dst_place = row->dst_place;
+        start(&scene);
+        scene.request.params.fixed = row->fixed;
+
+        const struct record *const record = measure(&scene, flows, NULL);
+
+        assert_int_equal(record->state, STATE_MEASURED);
+        assert_int_equal(record->placements, row->least);
+        arena_clear(&scene.arena);
+    }
+}
+
 static void bulk_copies_are_as_fast_as_their_path(void **state)
 {
     struct nvbw_flow flow =
@@ -406,6 +441,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_size_arrives_whole),
         cmocka_unit_test(every_operation_is_as_fast_as_its_path),
+        cmocka_unit_test(local_figures_are_of_several_placements),
         cmocka_unit_test(bulk_copies_are_as_fast_as_their_path),
         cmocka_unit_test(bulk_copies_take_a_new_gpu),
         cmocka_unit_test(a_split_has_half_each_way),

@@ -81,7 +81,7 @@ step dry_run 0 "$host" -c plans/acceptance.cfg --dry-run "$@"
 step explain 0 "$host" check-plan -c plans/acceptance.cfg --explain-limits "$@"
 
 run adaptive 0 -c "$out/adaptive.cfg" "$@"
-run fixed 0 -c plans/compare_nvbandwidth.cfg "$@"
+run fixed 0 -c plans/compare_nvbandwidth.cfg --set defaults.mode=fixed "$@"
 run one_gpu 0 -c "$out/adaptive.cfg" --devices 0 "$@"
 run staged 0 -c "$out/staged.cfg" "$@"
 run acceptance 0 -c plans/acceptance.cfg "$@"

@@ -67,6 +67,10 @@ static struct testcase_schema peer_testcases[] = {
 static struct testcase_schema memory_testcases[] = {
     { .name = "host_memory_read", .metrics = bandwidth, .metrics_count = 1 },
 };
+static struct testcase_schema local_testcases[] = {
+    { .name = "host_memory_read", .metrics = bandwidth, .metrics_count = 1 },
+    { .name = "device_local_copy", .metrics = bandwidth, .metrics_count = 1 },
+};
 #define LATENCY(name_)                                                         \
     {                                                                          \
         .name = (name_), .metrics = latency, .metrics_count = 1,               \
@@ -102,8 +106,8 @@ static struct plugin_schema plugins[] = {
         .testcases_count = 1 },
     { .name = "local",
         .file = "/p/local.so",
-        .testcases = memory_testcases,
-        .testcases_count = 1 },
+        .testcases = local_testcases,
+        .testcases_count = 2 },
     { .name = "hostmem",
         .file = "/p/hostmem.so",
         .testcases = memory_testcases,

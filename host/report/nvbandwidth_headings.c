@@ -129,7 +129,7 @@ static int own_matrix(const struct nvbandwidth_case *of, uint32_t number,
     if (number >= of->unit->shapes_count) {
         return 0;
     }
-    out->shape = &of->unit->shapes[number];
+    nvbandwidth_matrix_lay_out(out, &of->unit->shapes[number]);
     snprintf(out->suffix, sizeof out->suffix, "%s%.60s", number == 0 ? "" : "_",
         number == 0 ? "" : out->shape->metric);
     snprintf(out->heading, sizeof out->heading, "%s (%s)", out->shape->metric,
@@ -152,7 +152,7 @@ int nvbandwidth_matrix_at(const struct nvbandwidth_case *of, uint32_t number,
         }
         is_known = 1;
         if (number-- == 0) {
-            out->shape = shape;
+            nvbandwidth_matrix_lay_out(out, shape);
             snprintf(out->suffix, sizeof out->suffix, "%s", headings[i].suffix);
             out->is_latency = shape->unit == NVBW_UNIT_NANOSECONDS;
             write_heading(

@@ -139,6 +139,21 @@ void nvbandwidth_why(
     }
 }
 
+/* ---- Matrices ------------------------------------------------------------ */
+
+void nvbandwidth_matrix_lay_out(
+    struct nvbandwidth_matrix *matrix, const struct unit_shape *shape)
+{
+    const int is_turned = shape->cols == 1 && shape->rows > 1;
+
+    matrix->shape = shape;
+    matrix->is_turned = is_turned;
+    matrix->rows = is_turned ? shape->cols : shape->rows;
+    matrix->cols = is_turned ? shape->rows : shape->cols;
+    matrix->row_axis = is_turned ? shape->col_axis : shape->row_axis;
+    matrix->col_axis = is_turned ? shape->row_axis : shape->col_axis;
+}
+
 /* ---- Figures ------------------------------------------------------------- */
 
 static const struct verdict *find_cell(
@@ -166,7 +181,9 @@ const struct verdict *nvbandwidth_cell(const struct nvbandwidth_case *of,
     const struct nvbandwidth_matrix *matrix, uint32_t row, uint32_t col)
 {
     const int32_t number =
-        unit_cell_number(of->unit, matrix->shape->metric, row, col);
+        matrix->is_turned
+            ? unit_cell_number(of->unit, matrix->shape->metric, col, row)
+            : unit_cell_number(of->unit, matrix->shape->metric, row, col);
     const struct verdict *const cell =
         number < 0 ? NULL : find_cell(of, (uint32_t)number);
 
@@ -209,8 +226,8 @@ struct nvbandwidth_sums nvbandwidth_sums_of(const struct nvbandwidth_case *of,
 {
     struct nvbandwidth_sums sums = { 0 };
 
-    for (uint32_t row = 0; row < matrix->shape->rows; row++) {
-        for (uint32_t col = 0; col < matrix->shape->cols; col++) {
+    for (uint32_t row = 0; row < matrix->rows; row++) {
+        for (uint32_t col = 0; col < matrix->cols; col++) {
             const struct verdict *const cell =
                 nvbandwidth_cell(of, matrix, row, col);
 

@@ -43,7 +43,13 @@ struct nvbandwidth_matrix {
     char suffix[64]; /* of the key that stands behind SUM */
     const struct unit_shape *shape;
     int is_latency;
+    int is_turned; /* a single column, which nvbandwidth shows as a row */
+    uint32_t rows, cols;
+    const char *row_axis, *col_axis;
 };
+/* Fills the last five from a shape. */
+void nvbandwidth_matrix_lay_out(
+    struct nvbandwidth_matrix *matrix, const struct unit_shape *shape);
 /* The number-th; 0 past the last. A testcase that nvbandwidth does not have
  * shows every metric under a heading of ours. */
 int nvbandwidth_matrix_at(const struct nvbandwidth_case *of, uint32_t number,

@@ -112,11 +112,9 @@ static void add_sample(const struct writer *writer,
 static void add_samples(const struct writer *writer,
     const struct nvbandwidth_case *of, const struct nvbandwidth_matrix *matrix)
 {
-    const struct unit_shape *const shape = matrix->shape;
-
-    for (uint32_t i = 0; i < shape->rows * shape->cols; i++) {
+    for (uint32_t i = 0; i < matrix->rows * matrix->cols; i++) {
         const struct verdict *const cell =
-            nvbandwidth_cell(of, matrix, i / shape->cols, i % shape->cols);
+            nvbandwidth_cell(of, matrix, i / matrix->cols, i % matrix->cols);
 
         for (uint32_t k = 0; cell != NULL && cell->record != NULL &&
                              k < cell->record->samples_count;
@@ -133,8 +131,8 @@ static void add_row(const struct writer *writer,
     uint32_t row)
 {
     strbuf_format(writer->out, "%2d",
-        nvbandwidth_label(writer->input, of, matrix->shape->row_axis, row));
-    for (uint32_t col = 0; col < matrix->shape->cols; col++) {
+        nvbandwidth_label(writer->input, of, matrix->row_axis, row));
+    for (uint32_t col = 0; col < matrix->cols; col++) {
         const struct verdict *const cell =
             nvbandwidth_cell(of, matrix, row, col);
 
@@ -177,12 +175,12 @@ static void add_matrix(const struct writer *writer,
     const struct nvbandwidth_case *of, const struct nvbandwidth_matrix *matrix)
 {
     strbuf_format(writer->out, "%s\n  ", matrix->heading);
-    for (uint32_t col = 0; col < matrix->shape->cols; col++) {
+    for (uint32_t col = 0; col < matrix->cols; col++) {
         strbuf_format(writer->out, "%10d",
-            nvbandwidth_label(writer->input, of, matrix->shape->col_axis, col));
+            nvbandwidth_label(writer->input, of, matrix->col_axis, col));
     }
     strbuf_add(writer->out, "\n");
-    for (uint32_t row = 0; row < matrix->shape->rows; row++) {
+    for (uint32_t row = 0; row < matrix->rows; row++) {
         add_row(writer, of, matrix, row);
     }
     strbuf_add(writer->out, "\n");

@@ -49,10 +49,10 @@ static void add_matrix(const struct writer *writer,
         rows = json_array();
         json_object_set_new(json, "bandwidth_matrix", rows);
     }
-    for (uint32_t row = 0; row < matrix->shape->rows; row++) {
+    for (uint32_t row = 0; row < matrix->rows; row++) {
         json_t *const cells = json_array();
 
-        for (uint32_t col = 0; col < matrix->shape->cols; col++) {
+        for (uint32_t col = 0; col < matrix->cols; col++) {
             json_array_append_new(
                 cells, cell_json(writer, of, matrix, row, col));
         }

@@ -7,7 +7,7 @@ tables."""
 import re
 from harness import *
 
-PAGES = ["README.md", "docs/run-plan.md"]
+PAGES = ["README.md", "docs/run-plan.md", "docs/from-nvbandwidth.md"]
 TABLE = re.compile(r"(<!-- help (\w+) -->\n```text\n)(.*?)(```\n)", re.S)
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.S | re.M)
 LINK = re.compile(r"\]\(([^)#:]+)\)")
@@ -27,7 +27,12 @@ nvbw-host() {{
     # memory and links between GPUs.
     quick+=(-t host_to_device_memcpy_ce device_to_host_memcpy_ce) ;;
   esac
-  case " $* " in *suites.hostmem.enabled*) unset 'quick[7]' 'quick[6]' ;; esac
+  case "$1 $* " in -*" -c "*) ;; -*)
+    # nvbandwidth's flags: a suite is a testcase there, and has no list.
+    quick=(--set 'defaults.buffer_size="1 MiB"') ;;
+  esac
+  case " $* " in *suites.hostmem.enabled* | *" -c compare.cfg "*)
+    unset 'quick[7]' 'quick[6]' ;; esac
   "{HOST}" --driver "{SIM}" --sim-profile hgx_h200_x8 "$@" "${{quick[@]}}" \\
       >/dev/null
 }}

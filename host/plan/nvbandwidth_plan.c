@@ -326,16 +326,26 @@ static int32_t check_flags(const struct maker *maker)
     return NVBW_OK;
 }
 
+/* One note, however many they are. */
 static void note_buffer(const struct maker *maker)
 {
+    const char *names = NULL;
+
     for (uint32_t i = 0; i < maker->plan->suites_count; i++) {
         const char *const name = maker->plan->suites[i].tests[0];
 
-        if (maker->flags->buffer_mib != NULL && nvbandwidth_is_latency(name)) {
-            problem_add(maker->problems,
-                origin_of(maker, "-b", maker->flags->buffer_mib), 1,
-                "does not affect %s, which always goes over 2 MiB", name);
+        if (nvbandwidth_is_latency(name)) {
+            names = names == NULL
+                        ? name
+                        : arena_format(maker->arena, "%s, %s", names, name);
         }
+    }
+    if (maker->flags->buffer_mib != NULL && names != NULL) {
+        problem_add(maker->problems,
+            origin_of(maker, "-b", maker->flags->buffer_mib), 1,
+            "does not affect testcases of latency, which always go over 2 MiB: "
+            "%s",
+            names);
     }
 }
 

@@ -35,6 +35,7 @@ struct memory_range {
 
 struct memory_map {
     struct memory_range *ranges;
+    struct memory_range **recent; /* found last, by address; may be NULL */
     uint64_t window, window_bytes;
     uint64_t next;         /* where to look for room first */
     uint64_t sparse_above; /* larger ranges may be described; 0: none */

@@ -73,7 +73,8 @@ const struct efficiency_row efficiency_builtin[] = {
 
     MEMORY(CE, COPY, 0.87, 0.02),
     MEMORY(SM, COPY, 0.88, 0.02),
-    MEMORY(TMA, COPY, 0.845, 0.02),
+    { { LINK_MEMORY, NVBW_BY_TMA, WAY_COPY, LOAD_ALONE }, 0.87, 0.02,
+        H200_KERNELS },
     { { LINK_MEMORY, NVBW_BY_SM, WAY_READ, LOAD_ALONE }, 0.94, 0.03,
         H200_KERNELS },
     { { LINK_MEMORY, NVBW_BY_SM, WAY_WRITE, LOAD_ALONE }, 0.97, 0.02,

@@ -275,10 +275,10 @@ void slices_move(struct cuda_session *cuda)
         const uint64_t had =
             cuda->moves + 1 < places ? cuda->moves + 1 : places;
 
-        if (places == 1) {
+        if (flow->spare == 0) {
             continue;
         }
-        flow->shift = (flow->shift + 1) % places;
+        flow->shift = flow->shift < flow->spare ? flow->shift + 1 : 0;
         flow->filled = 0;
         cuda->placements =
             (uint32_t)had > cuda->placements ? (uint32_t)had : cuda->placements;

@@ -17,7 +17,8 @@ def plan(folder, sizes, plugins, copies=8):
     folder.write("p.cfg", f"""
 name = "sizes";
 defaults = {{ mode = "fixed"; copies = {copies}; samples = 1; warmup = 1;
-              buffer_size = [ {listed} ]; }};
+              buffer_size = [ {listed} ];
+              timeout = "{60 * PATIENCE} s"; }};
 suites = ( {suites} );
 """)
 

@@ -76,9 +76,12 @@ class Folder:
 
     def host(self, *words, env=None, timeout=120, program=HOST):
         """Runs nvbw-host; returns (exit code, stdout, stderr)."""
+        # A worker ends without a word on a race: let the race end it.
+        races = {"TSAN_OPTIONS": os.environ.get("TSAN_OPTIONS", "") +
+                 ":halt_on_error=1"} if "thread" in SANITIZERS else {}
         result = subprocess.run(
             [str(program), *map(str, words)], cwd=self.path,
-            env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL,
+            env={**os.environ, **races, **(env or {})}, stdin=subprocess.DEVNULL,
             capture_output=True, text=True, errors="replace",
             timeout=timeout * PATIENCE, check=False)
         return result.returncode, result.stdout, result.stderr

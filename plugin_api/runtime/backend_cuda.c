@@ -331,7 +331,15 @@ static int32_t take_sample(
     cuda->session->epoch++;
     TRY(contents_set(cuda, err));
     TRY(begin_flows(cuda, err));
-    TRY(stream_plan_queue(cuda, err));
+
+    const int32_t queued = stream_plan_queue(cuda, err);
+
+    /* What was queued before the failure must not wait for the gate's own
+     * timeout: whoever tidies up waits for it. */
+    if (queued < 0) {
+        gate_open(cuda);
+        return queued;
+    }
 
     const uint64_t deadline_ns = deadline_of(cuda);
 

@@ -54,20 +54,17 @@ static int32_t cool_down(
 
 /* The units from *first on; *first then stands behind the last. */
 static int32_t conduct_units(struct conductor *conductor,
-    const struct verdicts *before, uint32_t *first, uint32_t *out_worked,
-    struct error *err)
+    const struct verdicts *before, uint32_t *first, struct error *err)
 {
     const struct evidence *const evidence = conductor->request->evidence;
     const uint64_t cooldown_ns = cooldown_of(&evidence->plan);
-    uint32_t worked = *out_worked;
+    uint32_t worked = *first > 0;
 
-    *out_worked = 0;
     for (; *first < evidence->units_count; ++*first) {
         if (worked && cooldown_ns > 0) {
             TRY(cool_down(conductor, cooldown_ns, err));
         }
         TRY(conduct_unit(conductor, *first, before, &worked, err));
-        *out_worked |= worked;
     }
     return NVBW_OK;
 }
@@ -77,15 +74,14 @@ static int32_t conduct_rounds(struct conductor *conductor, struct error *err)
 {
     struct evidence *const evidence = conductor->request->evidence;
     const uint64_t end_ns = rounds_end_ns(evidence);
-    uint32_t worked = 0;
     uint32_t first = 0;
     struct cause cut;
 
-    TRY(conduct_units(conductor, NULL, &first, &worked, err));
-    while (worked && host_clock_ns() < end_ns &&
+    TRY(conduct_units(conductor, NULL, &first, err));
+    while (host_clock_ns() < end_ns && rounds_last_measured(evidence) &&
            !conductor_is_cut(conductor, &cut)) {
         TRY(rounds_add(&conductor->ledger, evidence, err));
-        TRY(conduct_units(conductor, NULL, &first, &worked, err));
+        TRY(conduct_units(conductor, NULL, &first, err));
     }
     return NVBW_OK;
 }
@@ -96,7 +92,6 @@ static int32_t conduct_judged(struct conductor *conductor, struct error *err)
     struct arena arena;
     struct verdicts before;
     uint32_t first = 0;
-    uint32_t worked = 0;
 
     if (!conductor->request->rerun_failed) {
         return conduct_rounds(conductor, err);
@@ -107,7 +102,7 @@ static int32_t conduct_judged(struct conductor *conductor, struct error *err)
         judge_run(conductor->request->evidence, &arena, &before, err);
 
     if (status >= 0) {
-        status = conduct_units(conductor, &before, &first, &worked, err);
+        status = conduct_units(conductor, &before, &first, err);
     }
     arena_clear(&arena);
     return status;

@@ -4,6 +4,7 @@
 
 #include "host_clock.h"
 #include "quantity.h"
+#include "state.h"
 
 uint64_t rounds_end_ns(const struct evidence *evidence)
 {
@@ -19,6 +20,22 @@ uint64_t rounds_end_ns(const struct evidence *evidence)
         return 0;
     }
     return host_clock_after(started_ns, span_ns);
+}
+
+int rounds_last_measured(const struct evidence *evidence)
+{
+    const uint32_t units = evidence->units_count;
+
+    for (uint32_t i = evidence->records_count; i > 0; i--) {
+        const struct record *const record = &evidence->records[i - 1];
+
+        if (record->state == STATE_MEASURED && record->unit < units &&
+            evidence->units[record->unit].round ==
+                evidence->units[units - 1].round) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 int32_t rounds_add(

@@ -11,6 +11,10 @@
  * duration, or the run began before this machine was last started. */
 uint64_t rounds_end_ns(const struct evidence *evidence);
 
+/* 1 if a cell of the last round was measured, in this part of the run or in
+ * one before it: a round in which nothing could be is not repeated. */
+int rounds_last_measured(const struct evidence *evidence);
+
 /* Adds the units of one more round to evidence and journal. */
 int32_t rounds_add(
     struct ledger *ledger, struct evidence *evidence, struct error *err);

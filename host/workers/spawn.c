@@ -224,8 +224,9 @@ static int32_t await_exec(
 
 /* vfork: a copy of the host's page tables, and a fault in the host for every
  * page that it touches afterwards, would cost more than all else here. The
- * child runs in the host's memory until exec, while the host stands still; it
- * calls nothing but system calls and changes no variable of the host's. */
+ * child runs in the host's memory until exec, while the host stands still; but
+ * for the search in PATH it makes system calls only, and of the host's
+ * variables it changes errno alone. */
 static int32_t fork_worker(
     struct child *child, struct spawned *out, int fault_fd, struct error *err)
 {

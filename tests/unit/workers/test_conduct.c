@@ -452,6 +452,20 @@ static void test_duration_without_work(void **state)
     stage_close(&stage);
 }
 
+/* Nor are rounds in which every worker ends at once. */
+static void test_duration_of_failures(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+    stage_open(&stage);
+    stage_add_unit(&stage, "crash@0", 1);
+    add_duration(&stage, "1 h");
+    stage_run(&stage);
+    assert_int_equal(stage.evidence.units_count, 1);
+    stage_close(&stage);
+}
+
 struct stopper {
     uint32_t at_row, signals;
 };
@@ -619,6 +633,7 @@ int main(void)
         cmocka_unit_test(test_budget),
         cmocka_unit_test(test_duration),
         cmocka_unit_test(test_duration_without_work),
+        cmocka_unit_test(test_duration_of_failures),
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_stop_at_once),
         cmocka_unit_test(test_surroundings),

@@ -147,9 +147,6 @@ static int run(const struct options *options, struct arena *arena)
         command_fail(&err, exit_code);
     } else {
         exit_code = finish_run(options, &evidence, &dir, arena);
-        if (options->exit_zero && !evidence.end.interrupted) {
-            exit_code = EXIT_PASSED;
-        }
     }
     run_dir_close(&dir);
     return exit_code;

@@ -155,6 +155,10 @@ int finish_run(const struct options *options, const struct evidence *evidence,
         command_fail(&err, 0);
         status = -1;
     }
-    return status < 0 ? outcome_worse(verdicts.exit_code, EXIT_INCOMPLETE)
-                      : verdicts.exit_code;
+
+    const int found = options->exit_zero && !evidence->end.interrupted
+                          ? EXIT_PASSED
+                          : verdicts.exit_code;
+
+    return status < 0 ? outcome_worse(found, EXIT_INCOMPLETE) : found;
 }

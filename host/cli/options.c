@@ -146,10 +146,13 @@ static int32_t unknown_option(struct parser *parser, const char *typed)
         "unknown option \"%s\"; nvbw-host --help lists all", typed);
 }
 
-/* Splits "a,b" and takes the words after it up to the next option. */
-static int32_t take_words(
-    struct parser *parser, struct text_list *list, const char *value)
+/* Splits "a,b" and takes the words after it up to the next option. A list of
+ * nothing is refused: it would count as not given, and run everything. */
+static int32_t take_words(struct parser *parser, const struct option_spec *spec,
+    struct text_list *list, const char *value)
 {
+    const uint32_t before = list->count;
+
     for (;;) {
         while (*value != '\0') {
             const size_t length = strcspn(value, ",");
@@ -161,6 +164,9 @@ static int32_t take_words(
             value += length + (value[length] == ',');
         }
         if (*parser->argv == NULL || **parser->argv == '-') {
+            FAIL_IF(list->count == before, parser->err, NVBW_E_INVALID,
+                "option --%s got an empty list: %s", spec->name,
+                spec->argument);
             return NVBW_OK;
         }
         value = *parser->argv++;
@@ -182,7 +188,7 @@ static int32_t store(
     case OPTION_LIST:
         return append(parser, (struct text_list *)at, value);
     case OPTION_WORDS:
-        return take_words(parser, (struct text_list *)at, value);
+        return take_words(parser, spec, (struct text_list *)at, value);
     case OPTION_SET:
         return append(parser, &parser->options->sets,
             arena_format(parser->arena, "%s=%s", spec->set,

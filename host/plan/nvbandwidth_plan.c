@@ -305,6 +305,13 @@ static int32_t add_testcases(const struct maker *maker)
 
 /* ---- What the flags cannot mean ------------------------------------------ */
 
+/* Digits, and not only zeros. */
+static int is_count(const char *text)
+{
+    return text[strspn(text, "0123456789")] == '\0' &&
+           text[strspn(text, "0")] != '\0';
+}
+
 static int32_t check_flags(const struct maker *maker)
 {
     const struct nvbandwidth_flags *const flags = maker->flags;
@@ -312,9 +319,10 @@ static int32_t check_flags(const struct maker *maker)
     FAIL_IF(maker->version == 0, maker->err, NVBW_E_INVALID,
         "--nvbandwidth-version \"%.80s\" is not one of 0.8, 0.10",
         flags->version);
-    FAIL_IF(flags->buffer_mib != NULL &&
-                strspn(flags->buffer_mib, "0") == strlen(flags->buffer_mib),
-        maker->err, NVBW_E_INVALID, "-b is a number of MiB, at least 1");
+    FAIL_IF(flags->buffer_mib != NULL && !is_count(flags->buffer_mib),
+        maker->err, NVBW_E_INVALID,
+        "-b \"%.80s\" is not a whole number of MiB, at least 1",
+        flags->buffer_mib);
     FAIL_IF(flags->pair_count != 0 && flags->pair_count != 2, maker->err,
         NVBW_E_INVALID, "--pair names two GPUs, like --pair 0 1");
     if (flags->pairs != NULL) {

@@ -130,6 +130,7 @@ static int own_matrix(const struct nvbandwidth_case *of, uint32_t number,
         return 0;
     }
     nvbandwidth_matrix_lay_out(out, &of->unit->shapes[number]);
+    out->is_latency = out->shape->unit == NVBW_UNIT_NANOSECONDS;
     snprintf(out->suffix, sizeof out->suffix, "%s%.60s", number == 0 ? "" : "_",
         number == 0 ? "" : out->shape->metric);
     snprintf(out->heading, sizeof out->heading, "%s (%s)", out->shape->metric,

@@ -68,6 +68,20 @@ static int32_t refuse(uint64_t bytes, uint64_t stride, struct error *err)
     return NVBW_E_SKIPPED;
 }
 
+static int32_t refuse_many(
+    uint64_t bytes, uint64_t stride, uint64_t nodes_most, struct error *err)
+{
+    error_set(err, NVBW_E_SKIPPED,
+        "a chain through %" PRIu64 " bytes with a stride of %" PRIu64
+        " has more than %" PRIu64 " nodes; take a smaller footprint or a "
+        "random chain",
+        bytes, stride, nodes_most);
+    if (err != NULL) {
+        err->code = NVBW_SKIP_MEMORY;
+    }
+    return NVBW_E_SKIPPED;
+}
+
 int32_t chain_make(uint64_t bytes, uint64_t stride, uint64_t seed,
     uint64_t nodes_most, struct chain *out, struct error *err)
 {
@@ -82,7 +96,10 @@ int32_t chain_make(uint64_t bytes, uint64_t stride, uint64_t seed,
         .lines = 1,
         .key = pattern_key(seed, bytes, stride),
         .random = stride == 0 };
-    if (out->random && most > nodes_most) {
+    if (!out->random && most > nodes_most) {
+        return refuse_many(bytes, stride, nodes_most, err);
+    }
+    if (most > nodes_most) {
         out->count = nodes_most;
         out->step = bytes / nodes_most / CHASE_LINE * CHASE_LINE;
         out->lines = out->step / CHASE_LINE;

@@ -6,8 +6,9 @@
  * leaves the size to the path in adaptive mode: 128 MiB over PCIe (each way),
  * 512 MiB over a coherent link, 1 GiB over NVLink, 4 GiB within a GPU, and 200
  * times its L2 for reads and writes there; at most a 24th of the GPU's memory,
- * of reads and writes a 16th. In fixed mode, and for the CPU, it means
- * 512 MiB. */
+ * of reads and writes a 16th. For CPUs it is four times the node's cache (384
+ * MiB of cache are assumed where it is not told), 512 MiB at least, and beyond
+ * that at most a 12th of the node's memory. In fixed mode it means 512 MiB. */
 #ifndef NVBW_COPY_SIZE_H
 #define NVBW_COPY_SIZE_H
 

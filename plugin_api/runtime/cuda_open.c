@@ -77,7 +77,7 @@ static int32_t open_flow(
     const struct flow_record *const record = &flow->run->record;
 
     TRY(find_initiator(flow, err));
-    FAIL_IF(flow->initiator->one_by_one && record->repeats > COPIES_MOST, err,
+    FAIL_IF(!flow->initiator->own_slices && record->repeats > COPIES_MOST, err,
         NVBW_E_INVALID,
         "a flow asks for %llu copies a sample, at most %d can be queued",
         (unsigned long long)record->repeats, COPIES_MOST);

@@ -392,6 +392,7 @@ int32_t service_quantile(struct nvbw_ctx *ctx, const struct nvbw_cell *cell,
         service->run->figureless = word;
         return NVBW_E_SKIPPED;
     }
+    service->run->figureless = NULL;
     *out_value = stats_quantile(word->samples, word->samples_count, q);
     return NVBW_OK;
 }

@@ -185,6 +185,8 @@ static int32_t get_flow(
             return NVBW_OK;
         }
         put_flow(cuda, flow);
+        /* Else the larger source, idle now, is taken again. */
+        buffer_pool_empty(cuda->session->pool);
         flow->spare = 0;
     }
     return get_sides(cuda, flow, err);

@@ -149,7 +149,8 @@ static int32_t make_chain(struct cuda_session *cuda, struct cuda_flow *flow,
     TRY(chain_make(record->bytes, record->stride, session->params.seed,
         session->facts->simulated ? NODES_SIMULATED : NODES_MOST, &chase->chain,
         err));
-    flow->content = chain_tag(&chase->chain);
+    /* Links are addresses, so a chain at another offset is another one. */
+    flow->content = (chain_tag(&chase->chain) ^ (record->offset << 1)) | 1;
     return NVBW_OK;
 }
 

@@ -152,9 +152,24 @@ static void what_does_not_fit_is_refused(void **state)
     }
 }
 
+/* A list of 2^30 nodes would take the host's memory. */
+static void strides_have_a_bound(void **state)
+{
+    struct chain chain;
+    struct error err = { 0 };
+
+    (void)state;
+    assert_int_equal(
+        chain_make(1 << 20, 128, SEED, 8191, &chain, &err), NVBW_E_SKIPPED);
+    assert_int_equal(err.code, NVBW_SKIP_MEMORY);
+    assert_int_equal(
+        chain_make(1 << 20, 128, SEED, 8192, &chain, &err), NVBW_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(strides_have_a_bound),
         cmocka_unit_test(steps_go_in_order),
         cmocka_unit_test(a_random_cycle_is_one_cycle),
         cmocka_unit_test(a_random_cycle_is_not_in_order),

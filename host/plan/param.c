@@ -39,8 +39,9 @@ const struct param_schema standard_params[] = {
         .name = "buffer_size",
         .help = "bytes of one copy; 0 B leaves it to the path (128 MiB over "
                 "PCIe, 512 MiB over a coherent link, 1 GiB over NVLink, 4 GiB "
-                "within a GPU, 200 times its L2 for reads and writes there), "
-                "or is 512 MiB in fixed mode and for CPUs",
+                "within a GPU, 200 times its L2 for reads and writes there; "
+                "for CPUs four times their cache, 1536 MiB where that is not "
+                "known, 512 MiB at least), or is 512 MiB in fixed mode",
         .type = NVBW_TYPE_SIZE,
         .default_text = "0 B",
         .min_text = "0 B",

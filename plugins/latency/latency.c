@@ -83,12 +83,13 @@ static uint64_t footprint(struct nvbw_ctx *ctx, enum chase_order order,
 
 /* ---- Running ------------------------------------------------------------ */
 
-/* GPU `row` follows a chain over the memory of GPU `col`, or of the host. */
-static int32_t measure_cell(struct nvbw_ctx *ctx, uint32_t row, uint32_t col,
+/* GPU `row` follows a chain over the memory of GPU `col`, or of the host. The
+ * list is asked for once: a second answer might be shorter. */
+static int32_t measure_cell(struct nvbw_ctx *ctx,
+    const struct nvbw_place *const *gpus, uint32_t row, uint32_t col,
     const struct nvbw_cell *cell)
 {
     const struct work *const work = ctx->testcase->user;
-    const struct nvbw_place *const *const gpus = ctx->host->places(ctx, "gpu");
     const enum chase_order order =
         (enum chase_order)ctx->host->param_int(ctx, "chase", 0);
     const int on_host = work->where == ON_HOST;
@@ -111,19 +112,19 @@ static int32_t measure_cell(struct nvbw_ctx *ctx, uint32_t row, uint32_t col,
 }
 
 static int32_t measure_row(
-    struct nvbw_ctx *ctx, uint32_t row, uint32_t gpus_count)
+    struct nvbw_ctx *ctx, const struct nvbw_place *const *gpus, uint32_t row)
 {
     const struct work *const work = ctx->testcase->user;
 
     if (work->where != ON_PEER) {
         const struct nvbw_cell cell = NVBW_CELL("latency", 0, row);
 
-        return measure_cell(ctx, row, row, &cell);
+        return measure_cell(ctx, gpus, row, row, &cell);
     }
-    for (uint32_t col = 0; col < gpus_count; col++) {
+    for (uint32_t col = 0; gpus[col] != NULL; col++) {
         const struct nvbw_cell cell = NVBW_CELL("latency", row, col);
         const int32_t status =
-            row == col ? NVBW_OK : measure_cell(ctx, row, col, &cell);
+            row == col ? NVBW_OK : measure_cell(ctx, gpus, row, col, &cell);
 
         if (status < 0) {
             return status;
@@ -135,13 +136,9 @@ static int32_t measure_row(
 static int32_t run(struct nvbw_ctx *ctx)
 {
     const struct nvbw_place *const *const gpus = ctx->host->places(ctx, "gpu");
-    uint32_t count = 0;
 
-    while (gpus[count] != NULL) {
-        count++;
-    }
-    for (uint32_t row = 0; row < count; row++) {
-        const int32_t status = measure_row(ctx, row, count);
+    for (uint32_t row = 0; gpus[row] != NULL; row++) {
+        const int32_t status = measure_row(ctx, gpus, row);
 
         if (status < 0) {
             return status;

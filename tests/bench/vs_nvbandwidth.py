@@ -11,10 +11,12 @@ the plan, whose figures are read from its nvbandwidth-json report, so that both
 have one layout. For each testcase: the least and the median over its cells of
 our median / theirs, the worst coefficient of variation of each over the
 rounds, and how many of their deviations our worst cell is below them. Wall
-times include the start of the processes. Exit 0, or 1 if either program could
-not be run."""
+times include the start of the processes. SIGTERM ends it with the rounds that
+were complete by then. Exit 0, or 1 if either program could not be run or they
+have no testcase in common."""
 import json
 import pathlib
+import signal
 import statistics
 import subprocess
 import sys
@@ -99,29 +101,53 @@ def compare(name, theirs, ours):
     }
 
 
+class Stopped(Exception):
+    """SIGTERM came."""
+
+
+def stop(_number, _frame):
+    raise Stopped
+
+
+def measure(host, program, plan, sets, rounds):
+    """[(their seconds, their cells, our seconds, our cells)], a round each."""
+    done = []
+    try:
+        for i in range(rounds):
+            theirs = run_theirs(program)
+            with tempfile.TemporaryDirectory() as folder:
+                ours = run_ours(host, plan, sets, folder)
+            done.append(theirs + ours)
+            print(f"round {i + 1}: {theirs[0]:.1f} s and {ours[0]:.1f} s",
+                  file=sys.stderr, flush=True)
+    except Stopped:
+        pass
+    return done
+
+
 def main():
     if len(sys.argv) < 4:
         sys.exit(__doc__)
-    host, program, plan = sys.argv[1:4]
+    signal.signal(signal.SIGTERM, stop)
     rounds = int(sys.argv[4]) if len(sys.argv) > 4 else 5
-    theirs, ours, seconds = [], [], {"theirs": [], "ours": []}
-    for _ in range(rounds):
-        wall, figures = run_theirs(program)
-        seconds["theirs"].append(round(wall, 2))
-        theirs.append(figures)
-        with tempfile.TemporaryDirectory() as folder:
-            wall, figures = run_ours(host, plan, sys.argv[5:], folder)
-        seconds["ours"].append(round(wall, 2))
-        ours.append(figures)
+    done = measure(*sys.argv[1:4], sys.argv[5:], rounds)
+    if not done:
+        sys.exit("no round was complete")
 
+    his_seconds, theirs, own_seconds, ours = zip(*done)
     names = list(dict.fromkeys(key[0] for key in theirs[0]))
+    cases = [compare(name, theirs, ours) for name in names]
     json.dump({
-        "rounds": rounds, "seconds": seconds,
-        "speed_ratio": round(statistics.median(seconds["theirs"]) /
-                             statistics.median(seconds["ours"]), 2),
-        "testcases": [compare(name, theirs, ours) for name in names],
+        "rounds": len(done),
+        "seconds": {"theirs": [round(s, 2) for s in his_seconds],
+                    "ours": [round(s, 2) for s in own_seconds]},
+        "speed_ratio": round(statistics.median(his_seconds) /
+                             statistics.median(own_seconds), 2),
+        "testcases": cases,
     }, sys.stdout, indent=1)
     print()
+    if all("missing" in case for case in cases):
+        sys.exit(1)
 
 
 main()

@@ -68,7 +68,7 @@ static void bounds(const struct cuda_session *cuda,
 }
 
 /* A short cycle is gone round as often as makes a stretch. */
-static uint64_t steps_of(
+static uint64_t steps_wanted(
     const struct cuda_session *cuda, const struct chase_flow *chase)
 {
     const uint64_t count = chase->chain.count;
@@ -81,6 +81,15 @@ static uint64_t steps_of(
     }
     return cuda->session->params.fixed ? STEPS_FIXED_ALL / chase->units
                                        : (uint64_t)STEPS_ADAPTIVE;
+}
+
+/* A walk of whole laps would end where it began, as none at all does. */
+static uint64_t steps_of(
+    const struct cuda_session *cuda, const struct chase_flow *chase)
+{
+    const uint64_t steps = steps_wanted(cuda, chase);
+
+    return steps % chase->chain.count == 0 ? steps + 1 : steps;
 }
 
 static uint64_t common_divisor(uint64_t one, uint64_t other)

@@ -35,6 +35,7 @@ enum traffic {
     STAGED,
     CHASE,        /* over memory of the host */
     CHASE_RANDOM, /* over a peer's */
+    CHASE_SHORT,  /* over a peer's, a thousand steps are whole laps */
     CHASE_BULK    /* likewise, by bulk copies */
 };
 
@@ -77,6 +78,8 @@ static const struct sabotage sabotages[] = {
     { "step_skipped_bulk", CHASE_BULK, 0, STATE_MISMATCH, "wrong_data" },
     { "chase_removed", CHASE, 0, STATE_MISMATCH, "wrong_data" },
     { "chase_removed_fixed", CHASE, 1, STATE_MISMATCH, "wrong_data" },
+    { "none_chase_short", CHASE_SHORT, 0, STATE_MEASURED, NULL },
+    { "chase_emptied_short", CHASE_SHORT, 0, STATE_MISMATCH, "wrong_data" },
     { "chain_broken", CHASE, 0, STATE_MISMATCH, "wrong_data" },
     { "chain_broken_random", CHASE_RANDOM, 0, STATE_MISMATCH, "wrong_data" },
     { "chain_changed", CHASE, 0, STATE_MISMATCH, "wrong_data" },
@@ -217,6 +220,7 @@ int32_t __wrap_gpu_launch_chase(const struct gpu *gpu, uint32_t kernel,
     if (is_walk) {
         memcpy(&walk, args, sizeof walk);
         walk.steps -= is("step_skipped") ? 1 : 0;
+        walk.steps = is("chase_emptied") ? 0 : walk.steps;
         args = &walk;
     }
     if (is_walk && is("chase_removed")) {
@@ -267,7 +271,7 @@ static void make_chase(enum traffic traffic, struct nvbw_flow *flow)
         .src_memory = traffic == CHASE ? NVBW_MEM_PINNED : NVBW_MEM_DEVICE,
         .src_place = traffic == CHASE ? NVBW_NEAR : 1,
         .stride = traffic == CHASE_RANDOM ? 0 : 128,
-        .bytes = 2 * MIB,
+        .bytes = traffic == CHASE_SHORT ? 1 << 10 : 2 * MIB,
         .cell = &latency };
 }
 
@@ -295,6 +299,7 @@ static uint32_t make_flows(enum traffic traffic, struct nvbw_flow *flows)
         break;
     case CHASE:
     case CHASE_RANDOM:
+    case CHASE_SHORT:
     case CHASE_BULK:
         make_chase(traffic, &flows[0]);
         return 1;

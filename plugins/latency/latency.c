@@ -196,9 +196,8 @@ static const char *const tags_local[] = { "local", "latency", NULL };
     "three stretches and one on some of the SMs in turn, so launches drop "    \
     "out.\n\n"                                                                 \
     "buffer_size has no effect. The record's spread is that over the SMs. "    \
-    "Verified: every link, by the lap; and where each walk ends, which "       \
-    "proves "                                                                  \
-    "that it took all its steps in order."
+    "Verified: every link, by the lap; and where each walk ends, which only "  \
+    "a walk in order reaches (one short of whole laps would, too)."
 
 /* X(name, initiator, where, tags, needs, metrics, summary) */
 #define TESTCASES(X)                                                           \

@@ -68,13 +68,14 @@ static int judge_flow(struct cuda_session *cuda, struct cuda_flow *flow,
                         (double)flow->copies;
 
     flow->rate = (double)steps * step_bytes / interval->snapped_seconds;
+    flow->ended = after[WORD_FLOWS + flow->slot] != 0;
     *out_bytes += flow->rate * interval->seconds;
     /* Steps of independent flows add as their squares do. */
     cuda->step_bytes =
         sqrt(cuda->step_bytes * cuda->step_bytes + step_bytes * step_bytes);
     sample->cover_margin =
         isnan(sample->cover_margin) ? left : fmin(sample->cover_margin, left);
-    return after[WORD_FLOWS + flow->slot] == 0 && steps > 0;
+    return !flow->ended && steps > 0;
 }
 
 int32_t cover_judge(struct cuda_session *cuda, double seconds,

@@ -44,6 +44,7 @@ struct cuda_flow {
     uint64_t rotation;
     uint64_t src_epoch; /* of what stands in the source, or is written */
     double rate;        /* bytes/s seen in the last sample; background */
+    uint32_t ended;     /* 1: before the measured flows in that sample */
     uint32_t filled;    /* 1: the source's contents stand for this epoch */
     uint64_t content;   /* that its initiator lays into the source; see
                            buffer.h */

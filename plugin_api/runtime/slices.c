@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,17 +48,46 @@ static double wanted_bytes(const struct cuda_session *cuda,
     return hub_bytes * BACKGROUND_UNKNOWN * factor;
 }
 
+/* How long the hub may wait for the first copies of all background flows. */
+static double lead_seconds(const struct cuda_session *cuda)
+{
+    double lead = 0.0;
+
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        const struct cuda_flow *const flow = &cuda->flows[i];
+        const double bytes = (double)flow->run->record.bytes;
+
+        if (flow->background && flow->rate > 0.0 && bytes / flow->rate > lead) {
+            lead = bytes / flow->rate;
+        }
+    }
+    return lead;
+}
+
 /* Comparison plans interfere as nvbandwidth does: by whole copies of twice
- * the measured size. */
+ * the measured size. Where a sample has shown that these end too early, as
+ * many as its rates ask for; where none of them ended while it lasted, halves
+ * of them. */
 static void size_fixed(
     const struct cuda_session *cuda, struct cuda_flow *flow, double factor)
 {
-    const uint64_t measured = cuda->hub->run->record.bytes;
-    const double copies = (double)cuda->hub->copies * 0.625 * factor;
+    struct flow_record *const record = &flow->run->record;
+    const double usual = (double)cuda->hub->copies * 0.625 * factor;
+    double copies = usual;
 
-    flow->run->record.bytes = 2 * measured;
-    flow->copies = (uint64_t)copies + 2;
-    flow->copies = flow->copies > CHUNKS_MOST ? CHUNKS_MOST : flow->copies;
+    if (cuda->seconds <= 0.0) {
+        record->bytes = 2 * cuda->hub->run->record.bytes;
+    } else if (flow->rate > 0.0) {
+        const double moved = wanted_bytes(cuda, flow, factor) +
+                             flow->rate * lead_seconds(cuda) * BACKGROUND_SPARE;
+
+        copies = fmax(usual, ceil(moved / (double)record->bytes));
+    } else if (flow->ended) {
+        copies = 4.0 * (double)flow->copies;
+    } else if (record->bytes >= 2 * SLICE_ALIGNMENT) {
+        record->bytes /= 2;
+    }
+    flow->copies = (uint64_t)fmin(copies + 2.0, CHUNKS_MOST);
     flow->slices = 1;
     flow->single = 1;
 }

@@ -188,21 +188,21 @@ class _Stream:
 
 class Sample:
     """Counted flows start together, each makes its copies one after another;
-    background flows copy twice the size again and again. They begin first;
+    background flows copy sizes of their own again and again. They begin first;
     when each has made a copy the first counted flow takes stock of them by a
     small copy to its GPU (hub_gpu), and again after its end. Where that and a
     background copy ask for an engine in the same moment, either may be first:
     stock_first. Times in nanoseconds."""
 
     def __init__(self, profile, counted, background, size, copies,
-                 hub_gpu=0, stock_first=True):
+                 hub_gpu=0, stock_first=True, sizes=()):
         self.profile, self.size = profile, size
         self.counted = [_Stream(f, size, copies) for f in counted]
-        self.background = [_Stream(f, 2 * size) for f in background]
+        self.background = [_Stream(*pair) for pair in zip(background, sizes)]
         self.stock = profile.host_flow(hub_gpu, "h2d")
         self.stock_first = stock_first
         self.now, self.turn = 0.0, 0
-        self.active, self.late, self.steps = [], [], []
+        self.active, self.late, self.moved = [], [], []
         self.users, self.shares = {}, {}
         self._ask(self.background)
         if background:
@@ -284,7 +284,7 @@ class Sample:
         if not self.stock_first:
             self._ask([stock])
         self._go(lambda: stock.done)
-        self.steps.append(sum(s.done for s in self.background))
+        self.moved.append(sum(s.done * s.size for s in self.background))
 
     def seconds(self):
         return (self.end - self.start) * 1e-9
@@ -300,6 +300,6 @@ class Sample:
         amount = sum(s.copies for s in self.counted) * self.size
         figure = amount / self.seconds()
         if self.background:
-            moved = (self.steps[1] - self.steps[0]) * 2 * self.size
+            moved = self.moved[1] - self.moved[0]
             figure += moved / (self.stocked - self.start) * 1e9
         return figure

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
-/* ce_d2d: between GPUs by the copy engine, with nvbandwidth's names and
- * meaning. One run() serves all; a testcase is its row of traffic. */
-#include "nvbw/plugin.h"
+/* ce_d2d: between GPUs by the copy engine. */
+#include "peer_testcases.h"
 
-#include "peer_traffic.h"
-
-static int32_t run(struct nvbw_ctx *ctx)
+static int32_t run_peers(struct nvbw_ctx *ctx)
 {
     const int64_t p2p = ctx->host->param_int(ctx, "p2p", 0);
     const struct peer_mover mover = { NVBW_BY_CE,
@@ -15,62 +12,19 @@ static int32_t run(struct nvbw_ctx *ctx)
     return peer_traffic_run(ctx, ctx->testcase->user, &mover);
 }
 
-static const char *const tags[] = { "peer", "ce", "bandwidth", NULL };
+static const char *const peer_tags[] = { "peer", "ce", "bandwidth", NULL };
+static const struct nvbw_needs needs_peers = PEER_NEEDS(0);
 
-#define HELP_ACCESS                                                            \
+#define PEER_MOVED                                                             \
     " Bytes are moved by cuMemcpyAsync over peer access, which a kernel has "  \
     "proved before; with p2p = \"off\" access is left off and the driver "     \
     "stages the copies through the host."
 
-static const char help_read[] =
-    "The GPU of the row reads from the GPU of the column." HELP_ACCESS;
-static const char help_write[] =
-    "The GPU of the row writes to the GPU of the column." HELP_ACCESS;
-static const char help_both[] =
-    "Both GPUs of a pair act on each other at once; forward is what goes from "
-    "row to column." HELP_ACCESS;
-static const char help_team[] =
-    "All flows of one GPU with all others at once; the figure is the sum. A "
-    "GPU that cannot address all others is skipped." HELP_ACCESS;
+PEER_PAIRS(PEER_DEFINE, ce)
+PEER_TEAMS(PEER_DEFINE, ce)
 
-/* X(name, shape, reads, metrics, help, summary) */
-#define TESTCASES(X)                                                           \
-    X(device_to_device_memcpy_read_ce, PEER_PAIR, 1, peer_metrics_pair,        \
-        help_read, "Each GPU reads from each other one in turn.")              \
-    X(device_to_device_memcpy_write_ce, PEER_PAIR, 0, peer_metrics_pair,       \
-        help_write, "Each GPU writes to each other one in turn.")              \
-    X(device_to_device_bidirectional_memcpy_read_ce, PEER_BOTH_WAYS, 1,        \
-        peer_metrics_both_ways, help_both,                                     \
-        "The two GPUs of each pair read from each other at once.")             \
-    X(device_to_device_bidirectional_memcpy_write_ce, PEER_BOTH_WAYS, 0,       \
-        peer_metrics_both_ways, help_both,                                     \
-        "The two GPUs of each pair write to each other at once.")              \
-    X(all_to_one_write_ce, PEER_ALL_TO_ONE, 0, peer_metrics_team, help_team,   \
-        "All other GPUs write to each GPU in turn.")                           \
-    X(all_to_one_read_ce, PEER_ALL_TO_ONE, 1, peer_metrics_team, help_team,    \
-        "All other GPUs read from each GPU in turn.")                          \
-    X(one_to_all_write_ce, PEER_ONE_TO_ALL, 0, peer_metrics_team, help_team,   \
-        "Each GPU in turn writes to all others.")                              \
-    X(one_to_all_read_ce, PEER_ONE_TO_ALL, 1, peer_metrics_team, help_team,    \
-        "Each GPU in turn reads from all others.")
-
-#define TESTCASE(name_, shape_, reads_, metrics_, help_, summary_)             \
-    static const struct peer_traffic traffic_##name_ = { shape_, reads_ };     \
-    static const struct nvbw_testcase name_ = { .size = sizeof name_,          \
-        .name = #name_,                                                        \
-        .summary = summary_,                                                   \
-        .help = help_,                                                         \
-        .tags = tags,                                                          \
-        .needs = &peer_needs,                                                  \
-        .metrics = metrics_,                                                   \
-        .user = &traffic_##name_,                                              \
-        .run = run };
-TESTCASES(TESTCASE)
-
-#define TESTCASE_POINTER(name_, shape_, reads_, metrics_, help_, summary_)     \
-    &name_,
-static const struct nvbw_testcase *const testcases[] = { TESTCASES(
-    TESTCASE_POINTER) NULL };
+static const struct nvbw_testcase *const testcases[] = { PEER_PAIRS(
+    PEER_LIST, ce) PEER_TEAMS(PEER_LIST, ce) NULL };
 
 const struct nvbw_plugin nvbw_plugin_v1 = { .size = sizeof nvbw_plugin_v1,
     .magic = NVBW_MAGIC,

@@ -37,10 +37,6 @@ const struct nvbw_metric *const peer_metrics_both_ways[] = { &metric_forward,
     &metric_reverse, &metric_total, NULL };
 const struct nvbw_metric *const peer_metrics_team[] = { &metric_team, NULL };
 
-const struct nvbw_needs peer_needs = {
-    .size = sizeof peer_needs, .features = NVBW_NEED_PEER, .min_gpus = 2
-};
-
 /* ---- Flows -------------------------------------------------------------- */
 
 /* One testcase being run. */

@@ -36,8 +36,13 @@ enum { PEER_P2P_ON = 0, PEER_P2P_OFF = 1 };
 extern const struct nvbw_metric *const peer_metrics_pair[];
 extern const struct nvbw_metric *const peer_metrics_both_ways[];
 extern const struct nvbw_metric *const peer_metrics_team[];
-/* Two GPUs of which one can address the other's memory. */
-extern const struct nvbw_needs peer_needs;
+/* Two GPUs of which one can address the other's memory, of at least this
+ * compute capability. */
+#define PEER_NEEDS(compute)                                                    \
+    {                                                                          \
+        .size = sizeof(struct nvbw_needs), .features = NVBW_NEED_PEER,         \
+        .min_gpus = 2, .min_compute = (compute)                                \
+    }
 
 /* The whole of a testcase's run(): every cell of the traffic's metrics. */
 int32_t peer_traffic_run(struct nvbw_ctx *ctx,

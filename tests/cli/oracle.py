@@ -6,7 +6,8 @@ from docs/simulated-driver.md alone: nothing here was taken from the simulator.
 A copy takes its cost and then its bytes. While it moves bytes it has, of every
 resource that it crosses, its share by weight; the flow that is limited most
 takes its rate first, the others share what it leaves. An engine takes so many
-copies at a time, in the order in which they came."""
+copies at a time, in the order in which they came; kernels have none to wait
+for, but the cost of their start."""
 import pathlib
 import re
 
@@ -113,37 +114,65 @@ class Profile:
             uses[("between", at, "out" if down else "in")] = (1, 1)
         return uses
 
-    def _flow(self, gpu, kind, slot, uses):
+    def _flow(self, gpu, kinds, slot, uses, by):
+        """kinds: the classes that a flow is of, one for each way."""
         g = self.gpus[gpu]
-        return Flow(limit=g["rate"][kind], slot=(gpu, slot),
-                    cost=g["cost_us"].get(kind, 0) * 1e3,
-                    uses=tuple((r, c, w) for r, (c, w) in uses.items()
-                               if self.capacity(r) > 0))
+        cost = max(g["cost_us"].get(kind, 0) for kind in kinds)
+        if by == "sm":
+            cost, slot = cost + g.get("kernel_us", 0), None
+        return Flow(limit=sum(g["rate"][kind] for kind in kinds),
+                    slot=(gpu, slot) if slot else None, cost=cost * 1e3,
+                    uses=tuple(use for use in uses
+                               if self.capacity(use[0]) > 0))
 
-    def host_flow(self, gpu, way):
-        """Of a copy engine, between a GPU and the host; way: h2d or d2h."""
-        uses = self._host_uses(gpu, way == "h2d")
-        uses["pcie", gpu, "down" if way == "h2d" else "up"] = (1, 1)
-        uses["pcie", gpu, "duplex"] = (self.gpus[gpu]["load"].get(way, 1), 1)
-        return self._flow(gpu, way, way, uses)
+    def _load(self, gpu, kind):
+        return self.gpus[gpu]["load"].get(kind, 1)
 
-    def peer_flow(self, actor, other, reads):
-        """Of the actor's copy engine, from or to the other GPU."""
-        kind = "peer_read" if reads else "peer_write"
+    def host_flow(self, gpu, way, by="ce"):
+        """Between a GPU and the host, by copy engine or by kernel; way: h2d,
+        d2h, or both: one kernel that moves half of its bytes each way."""
+        ways = ("h2d", "d2h") if way == "both" else (way,)
+        suffix = "" if by == "ce" else "_sm"
+        uses = {}
+        for one in ways:
+            crossed = self._host_uses(gpu, one == "h2d")
+            crossed["pcie", gpu, "down" if one == "h2d" else "up"] = (1, 1)
+            crossed["pcie", gpu, "duplex"] = (
+                self._load(gpu, one + suffix), 1)
+            for resource, (cost, weight) in crossed.items():
+                uses.setdefault(resource, []).append((cost / len(ways), weight))
+        # What both ways cross counts for their mean.
+        claims = [(resource, sum(c for c, _ in both),
+                   sum(c * w for c, w in both) / sum(c for c, _ in both))
+                  for resource, both in uses.items()]
+        return self._flow(gpu, [one + suffix for one in ways], way, claims, by)
+
+    def peer_flow(self, actor, other, reads, by="ce"):
+        """Of the actor's copy engine or kernel, from or to the other GPU."""
+        kind = ("peer_read" if reads else "peer_write") + \
+            ("" if by == "ce" else "_sm")
         src, dst = (other, actor) if reads else (actor, other)
-        load = self.gpus[actor]["load"].get(kind, 1)
-        uses = {("memory", src, ""): (1, 1), ("memory", dst, ""): (1, 1)}
+        load = self._load(actor, kind)
+        uses = [(("memory", src, ""), 1, 1), (("memory", dst, ""), 1, 1)]
         a, b = self.gpus[src], self.gpus[dst]
         nvlink = min(a["nvlink"].get("active", 0), b["nvlink"].get("active", 0))
         link, out, into = ("nvlink", "out", "in") if nvlink > 0 \
             else ("pcie", "up", "down")
         for gpu, way in ((src, out), (dst, into)):
-            uses[link, gpu, way] = (1, 1)
-            uses[link, gpu, "duplex"] = (load, 1)
+            uses.append(((link, gpu, way), 1, 1))
+            uses.append(((link, gpu, "duplex"), load, 1))
         if nvlink == 0 and a["node"] != b["node"]:
-            uses["between", a["node"], "out"] = (1, 1)
-            uses["between", b["node"], "in"] = (1, 1)
-        return self._flow(actor, kind, "peer", uses)
+            uses.append((("between", a["node"], "out"), 1, 1))
+            uses.append((("between", b["node"], "in"), 1, 1))
+        return self._flow(actor, [kind], "peer", uses, by)
+
+    def local_flow(self, gpu, what):
+        """Within a GPU's memory, which a copy crosses twice; what: local by
+        copy engine, local_sm, read_sm or write_sm by kernel."""
+        crossings = 2 if what.startswith("local") else 1
+        return self._flow(gpu, [what], "local",
+                          [(("memory", gpu, ""), crossings, 1)],
+                          "ce" if what == "local" else "sm")
 
     def rates(self, flows):
         """{id of flow: bytes per nanosecond} of flows that move at once."""
@@ -228,8 +257,9 @@ class Sample:
         for stream in sorted((s for s in self.active if not s.moving),
                              key=lambda s: s.asked):
             slot = stream.flow.slot
-            if self.users.get(slot, 0) < self.profile.engines(*slot):
-                self.users[slot] = self.users.get(slot, 0) + 1
+            used = self.users.get(slot, 0)
+            if slot is None or used < self.profile.engines(*slot):
+                self.users[slot] = used + 1
                 stream.moving = True
 
     def _rates(self, streams):

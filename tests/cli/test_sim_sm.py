@@ -6,7 +6,7 @@ from harness import *
 
 MIB = 1 << 20
 BYTES = 4 * MIB
-TOLERANCE = 0.002
+TOLERANCE = 0.0002
 
 PLAN = """
 name = "sm";

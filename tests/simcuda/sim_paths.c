@@ -69,14 +69,28 @@ int place_extent(struct sim_machine *machine, uint64_t address,
     return 1;
 }
 
+/* What crosses a resource twice, as both halves of a split do, has one claim
+ * to it: the mean of its weights. Two claims would let the lesser one hold the
+ * flow back while others take what it leaves. */
 static void use(
     const struct path *path, uint32_t resource, double cost, double weight)
 {
     struct transfer_load *load = &path->op->load;
+    const double own = cost * path->part;
 
+    for (uint32_t i = 0; i < load->uses_count; i++) {
+        struct resource_use *const at = &load->uses[i];
+
+        if (at->resource == resource) {
+            at->weight =
+                (at->weight * at->cost + weight * own) / (at->cost + own);
+            at->cost += own;
+            return;
+        }
+    }
     if (load->uses_count < SIM_USES_MAX) {
         load->uses[load->uses_count++] = (struct resource_use){
-            .resource = resource, .cost = cost * path->part, .weight = weight
+            .resource = resource, .cost = own, .weight = weight
         };
     }
 }

@@ -74,6 +74,9 @@ static int32_t note_all(const struct start *start,
     TRY(note(start, LINE_RUN, header));
     TRY(note(start, LINE_PLAN, &prepared->plan));
     TRY(note(start, LINE_FACTS, &prepared->facts));
+    for (uint32_t i = 0; prepare_efficiency(prepared, i) != NULL; i++) {
+        TRY(note(start, LINE_EFFICIENCY, prepare_efficiency(prepared, i)));
+    }
     for (uint32_t i = 0; i < prepared->plugins_count; i++) {
         TRY(note(start, LINE_PLUGIN, &prepared->plugins[i]));
     }

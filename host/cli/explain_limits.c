@@ -93,6 +93,10 @@ static int32_t explain(struct prepared *prepared, struct error *err)
         &evidence, prepared->arena, LINE_PLAN, &prepared->plan, err));
     TRY(evidence_add(
         &evidence, prepared->arena, LINE_FACTS, &prepared->facts, err));
+    for (uint32_t i = 0; prepare_efficiency(prepared, i) != NULL; i++) {
+        TRY(evidence_add(&evidence, prepared->arena, LINE_EFFICIENCY,
+            prepare_efficiency(prepared, i), err));
+    }
     TRY(record_all(prepared, &evidence, err));
     TRY(judge_run(&evidence, prepared->arena, &verdicts, err));
     for (uint32_t i = 0; i < verdicts.count; i++) {

@@ -64,6 +64,7 @@ int32_t prepare_parts(const struct options *options, struct arena *arena,
 {
     *out = (struct prepared){ .options = options, .arena = arena };
     out->problems.arena = arena;
+    out->efficiency_problems.arena = arena;
     TRY(locate_parts(arena, &out->parts, err));
     out->setup = (struct worker_setup){
         .worker_file = out->parts.worker,
@@ -111,7 +112,36 @@ int32_t prepare_plan(struct prepared *prepared, struct error *err)
     if (options->devices != NULL) {
         prepared->plan.devices = options->devices;
     }
-    return NVBW_OK;
+    return options->is_nvbandwidth
+               ? NVBW_OK
+               : efficiency_load(&prepared->plan, prepared->parts.data,
+                     prepared->arena, &prepared->efficiencies,
+                     &prepared->efficiency_problems, err);
+}
+
+static int is_for_machine(
+    const struct efficiency_file *file, const struct facts *facts)
+{
+    for (uint32_t i = 0; i < facts->gpus_count; i++) {
+        if (efficiency_matches(file, facts->gpus[i].name)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+const struct efficiency_file *prepare_efficiency(
+    const struct prepared *prepared, uint32_t n)
+{
+    for (uint32_t i = 0; i < prepared->efficiencies.count; i++) {
+        const struct efficiency_file *const file =
+            &prepared->efficiencies.list[i];
+
+        if (is_for_machine(file, &prepared->facts) && n-- == 0) {
+            return file;
+        }
+    }
+    return NULL;
 }
 
 static int32_t add_source(struct prepared *prepared,
@@ -221,35 +251,47 @@ int32_t prepare_plugins(struct prepared *prepared, struct error *err)
                : NVBW_OK;
 }
 
-static void print_problem(const struct problem *problem)
+/* what: the kind of file that is wrong. */
+static void print_problem(const char *what, const struct problem *problem)
 {
     fprintf(stderr, "nvbw-host: %s", problem->is_warning ? "warning: " : "");
     if (problem->origin.file != NULL && problem->origin.line > 0) {
-        fprintf(
-            stderr, "plan %s:%u: ", problem->origin.file, problem->origin.line);
+        fprintf(stderr, "%s %s:%u: ", what, problem->origin.file,
+            problem->origin.line);
     } else if (problem->origin.file != NULL) {
         fprintf(stderr, "%s: ", problem->origin.file);
     }
     fprintf(stderr, "%s\n", problem->text);
 }
 
+static void print_problems(const struct prepared *prepared, const char *what,
+    const struct problems *problems)
+{
+    for (uint32_t i = 0; i < problems->count; i++) {
+        if (!problems->list[i].is_warning || !prepared->options->quiet) {
+            print_problem(what, &problems->list[i]);
+        }
+    }
+}
+
 int32_t prepare_check(struct prepared *prepared, struct error *err)
 {
     const struct problems *const problems = &prepared->problems;
+    const uint32_t *const wrong = &prepared->efficiency_problems.errors;
 
     /* A plan that could not be read at all has no suite to check. */
     if (problems->errors == 0 || prepared->plan.suites_count > 0) {
         plan_check(&prepared->plan, prepared->plugins, prepared->plugins_count,
             &prepared->problems);
     }
-    for (uint32_t i = 0; i < problems->count; i++) {
-        if (!problems->list[i].is_warning || !prepared->options->quiet) {
-            print_problem(&problems->list[i]);
-        }
-    }
+    print_problems(prepared, "plan", problems);
+    print_problems(prepared, "efficiencies", &prepared->efficiency_problems);
     FAIL_IF(problems->errors > 0, err, NVBW_E_INVALID,
         "%u mistake%s in the plan, nothing was run", problems->errors,
         problems->errors == 1 ? "" : "s");
+    FAIL_IF(*wrong > 0, err, NVBW_E_INVALID,
+        "%u mistake%s in the files of efficiencies, nothing was run", *wrong,
+        *wrong == 1 ? "" : "s");
     return NVBW_OK;
 }
 

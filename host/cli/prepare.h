@@ -17,6 +17,8 @@ struct prepared {
     struct worker_setup setup;
     struct problems problems;
     struct plan plan;
+    struct problems efficiency_problems;
+    struct efficiencies efficiencies; /* all that were found */
     struct plugin_schema *plugins;
     uint32_t plugins_count;
     struct facts facts;
@@ -28,6 +30,10 @@ int32_t prepare_parts(const struct options *options, struct arena *arena,
 /* Reads the plan of -c, or quick.cfg of the data folder; an overlay of the
  * options -t, --tags and --devices included. Mistakes go to problems. */
 int32_t prepare_plan(struct prepared *prepared, struct error *err);
+/* The n-th file of efficiencies that is for a GPU of the machine, for the
+ * journal; NULL after the last. Needs the facts. */
+const struct efficiency_file *prepare_efficiency(
+    const struct prepared *prepared, uint32_t n);
 /* Finds plugins and has each described. */
 int32_t prepare_plugins(struct prepared *prepared, struct error *err);
 /* Checks the plan against the plugins. Prints all problems; returns

@@ -168,6 +168,21 @@ static int32_t adopt_plugin(struct evidence *evidence, struct arena *arena,
         sizeof *plugin, err);
 }
 
+static int32_t adopt_efficiency(struct evidence *evidence, struct arena *arena,
+    const void *object, struct error *err)
+{
+    const struct efficiency_file *const file = object;
+
+    for (uint32_t i = 0; i < evidence->efficiencies_count; i++) {
+        if (is_same_text(evidence->efficiencies[i].file, file->file)) {
+            evidence->efficiencies[i] = *file;
+            return NVBW_OK;
+        }
+    }
+    return append(arena, &evidence->efficiencies, &evidence->efficiencies_count,
+        file, sizeof *file, err);
+}
+
 static int32_t adopt_unit(struct evidence *evidence, struct arena *arena,
     const void *object, struct error *err)
 {
@@ -228,6 +243,7 @@ int32_t evidence_adopt(struct evidence *evidence, struct arena *arena,
         [LINE_CELL] = adopt_cell,
         [LINE_EVENT] = adopt_event,
         [LINE_END] = adopt_end,
+        [LINE_EFFICIENCY] = adopt_efficiency,
     };
 
     FAIL_IF(line_fields(line_type) == NULL, err, NVBW_E_INVALID,

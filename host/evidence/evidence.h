@@ -5,6 +5,7 @@
 #ifndef NVBW_EVIDENCE_H
 #define NVBW_EVIDENCE_H
 
+#include "efficiency.h"
 #include "facts.h"
 #include "plan.h"
 #include "record.h"
@@ -54,6 +55,8 @@ struct evidence {
     struct facts facts;
     struct plugin_schema *plugins;
     uint32_t plugins_count;
+    struct efficiency_file *efficiencies; /* those of the machine's GPUs */
+    uint32_t efficiencies_count;
     struct unit *units;
     uint32_t units_count;
     struct record *records; /* in order of settling; of one attempt at one cell
@@ -81,7 +84,8 @@ enum line_type {
     LINE_UNIT,
     LINE_CELL,
     LINE_EVENT,
-    LINE_END
+    LINE_END,
+    LINE_EFFICIENCY
 };
 extern const struct name line_names[];
 const struct fields *line_fields(uint32_t type);
@@ -124,8 +128,8 @@ int32_t evidence_read(const char *file, size_t limit_bytes, struct arena *arena,
 /* ---- In memory (evidence.c) ----
  * Evidence starts zeroed. Of headers the first counts, of plans, facts and
  * ends the last; an event "resumed" takes the end back. A unit replaces the
- * one with its id, a plugin the one of its name and file; a record needs its
- * unit to be there. */
+ * one with its id, a plugin the one of its name and file, a file of
+ * efficiencies the one of its name; a record needs its unit to be there. */
 
 /* Adds one object (deep copy into arena), as a line of that type would. */
 int32_t evidence_add(struct evidence *evidence, struct arena *arena,

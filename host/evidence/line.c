@@ -50,6 +50,7 @@ const struct name line_names[] = {
     { LINE_CELL, "cell" },
     { LINE_EVENT, "event" },
     { LINE_END, "end" },
+    { LINE_EFFICIENCY, "efficiency" },
     { 0, NULL },
 };
 
@@ -64,6 +65,7 @@ const struct fields *line_fields(uint32_t type)
         [LINE_CELL] = &record_fields,
         [LINE_EVENT] = &event_fields,
         [LINE_END] = &run_end_fields,
+        [LINE_EFFICIENCY] = &efficiency_file_fields,
     };
 
     return type < sizeof tables / sizeof tables[0] ? tables[type] : NULL;

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static void no_base(struct bound *out, const char *why)
 {
@@ -12,6 +13,16 @@ static void no_base(struct bound *out, const char *why)
 
 static const char no_ceiling[] =
     "no limit of the hardware can be derived for its path";
+
+static const char *file_name(const char *path)
+{
+    const char *const slash = path == NULL ? NULL : strrchr(path, '/');
+
+    if (slash != NULL) {
+        return slash + 1;
+    }
+    return path == NULL ? "" : path;
+}
 
 static void expected(const struct bound_source *source,
     const struct record *record, struct bound *out)
@@ -29,17 +40,25 @@ static void expected(const struct bound_source *source,
     traffic_of_record(&source->evidence->facts, record, &traffic);
     traffic_format(&traffic, class, sizeof class);
 
+    const char *const gpu = traffic_gpu(&source->evidence->facts, record);
     const struct efficiency_row *const row =
-        efficiency_find(source->efficiencies, &traffic);
+        efficiency_find(source->evidence->efficiencies,
+            source->evidence->efficiencies_count, gpu, &traffic);
 
     if (row == NULL) {
         snprintf(out->trouble, sizeof out->trouble,
-            "no efficiency is known for traffic of the class \"%s\"", class);
+            "no efficiency of the class \"%s\" is known for %s", class,
+            gpu == NULL ? "a GPU without a name" : gpu);
         return;
     }
+
+    const char *const kind = name_of(efficiency_kinds, row->kind);
+
     out->base_value = ceiling.rate * row->efficiency;
-    snprintf(out->formula, sizeof out->formula, "%s, x %g (%s; %s)",
-        ceiling.formula, row->efficiency, class, row->source);
+    snprintf(out->formula, sizeof out->formula,
+        "%s, x %g (%s; %.60s:%u, %s: %.160s)", ceiling.formula, row->efficiency,
+        class, file_name(row->origin.file), (unsigned)row->origin.line,
+        kind == NULL ? "?" : kind, row->source == NULL ? "" : row->source);
 }
 
 static void link_now(const struct bound_source *source,

@@ -5,16 +5,15 @@
 #ifndef NVBW_BOUNDS_H
 #define NVBW_BOUNDS_H
 
-#include "efficiency.h"
 #include "evidence.h"
 #include "quantity.h"
+#include "traffic_class.h"
 
 struct siblings;
 
 /* What bounds are computed from. */
 struct bound_source {
     const struct evidence *evidence;
-    const struct efficiency_row *efficiencies;
     const struct siblings *siblings; /* of the cell's unit */
 };
 

@@ -8,13 +8,7 @@
 
 #include "facts.h"
 #include "record.h"
-
-enum ceiling_link {
-    LINK_NONE = 0, /* nothing can be derived */
-    LINK_PCIE,
-    LINK_NVLINK,
-    LINK_MEMORY /* a GPU's own */
-};
+#include "traffic.h"
 
 /* Where a flow's bytes go. */
 enum flow_direction {

@@ -424,8 +424,7 @@ int32_t cells_judge(
 {
     const struct unit *const of = &judging->evidence->units[unit];
     struct siblings *const siblings = siblings_new(judging->arena);
-    const struct bound_source source = { judging->evidence, efficiency_builtin,
-        siblings };
+    const struct bound_source source = { judging->evidence, siblings };
     struct judged cell = { .judging = judging, .source = &source, .unit = of };
     const uint32_t span = unit_cell_span(of);
     struct cell_place place;

@@ -11,7 +11,7 @@ static const struct field origin_list[] = {
     FIELD(origin, U32, line),
     FIELD_END,
 };
-static const struct fields origin_fields = FIELDS(origin, origin_list);
+const struct fields origin_fields = FIELDS(origin, origin_list);
 
 static const struct name kind_names[] = {
     { PLAN_TEXT, "text" },

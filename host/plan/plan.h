@@ -94,7 +94,8 @@ struct plan {
     uint32_t nvbandwidth_count;
     struct plan_value *options; /* every other top-level key: plugin_path,
                                    isolate, mpi, allow_multicast, repeat,
-                                   duration, cooldown, budget, baseline */
+                                   duration, cooldown, budget, efficiency,
+                                   baseline */
     uint32_t options_count;
     const char **only; /* -t: testcases of the plan that shall run; none: all */
     uint32_t only_count;
@@ -106,7 +107,7 @@ struct plan {
     const char *sha256; /* over the texts of files and --set */
 };
 
-extern const struct fields plan_fields;
+extern const struct fields plan_fields, origin_fields;
 
 /* The value of a top-level option, or NULL. */
 const struct plan_value *plan_option(const struct plan *plan, const char *name);

@@ -33,6 +33,8 @@ const struct plan_key plan_keys[] = {
     { "top", "cooldown", "duration", "pause after each testcase that ran" },
     { "top", "budget", "duration",
         "longest time for the whole run; what is left then is not_run" },
+    { "top", "efficiency", "list of texts",
+        "files of efficiencies that come before the installed ones" },
     { "top", "baseline", "text", "journal of an earlier run to compare with" },
 
     { "expect", "gpus", "whole number", "GPUs that the machine must have" },

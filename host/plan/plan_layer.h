@@ -35,6 +35,11 @@ int plan_file_is_folder(const char *path);
 int32_t plan_file_list(const char *folder, struct arena *arena,
     const char ***out_paths, uint32_t *out_count, struct error *err);
 
+/* Where a path given by a person is looked for: from the current folder, then
+ * in data_dir, which may be NULL. (plan_load.c) */
+const char *plan_resolve(
+    const char *given, const char *data_dir, struct arena *arena);
+
 /* ---- Text with its includes (plan_text.c) ---- */
 /* What libconfig gets: comments blanked, includes in place, and for each line
  * where it came from. */

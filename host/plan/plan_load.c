@@ -91,17 +91,15 @@ static int32_t load_folder(struct loader *loader, const char *given,
 }
 
 /* A path that is not there from the current folder may be one of ours. */
-static const char *resolve(const struct loader *loader, const char *given)
+const char *plan_resolve(
+    const char *given, const char *data_dir, struct arena *arena)
 {
-    const char *const data_dir = loader->request->data_dir;
-
     if (given[0] == '/' || data_dir == NULL || access(given, F_OK) == 0 ||
         (errno != ENOENT && errno != ENOTDIR)) {
         return given;
     }
 
-    const char *const path =
-        arena_format(loader->arena, "%s/%s", data_dir, given);
+    const char *const path = arena_format(arena, "%s/%s", data_dir, given);
 
     return path != NULL && access(path, F_OK) == 0 ? path : given;
 }
@@ -109,7 +107,8 @@ static const char *resolve(const struct loader *loader, const char *given)
 static int32_t load_given(
     struct loader *loader, const char *given, struct error *err)
 {
-    const char *const path = resolve(loader, given);
+    const char *const path =
+        plan_resolve(given, loader->request->data_dir, loader->arena);
 
     return plan_file_is_folder(path) ? load_folder(loader, given, path, err)
                                      : load_file(loader, given, path, err);

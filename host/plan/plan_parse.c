@@ -354,6 +354,7 @@ static const struct member plan_members[] = {
     { .name = "telemetry", .read = read_telemetry },
     { .name = "nvbandwidth", .read = read_nvbandwidth },
     PLAN_LIST("plugin_path", options, reader_value, plan_value_text),
+    PLAN_LIST("efficiency", options, reader_value, plan_value_text),
     OPTION("isolate", plan_value_isolate),
     OPTION("mpi", plan_value_flag),
     OPTION("allow_multicast", plan_value_flag),

@@ -197,6 +197,23 @@ static json_t *plugins_json(const struct evidence *evidence)
     return plugins;
 }
 
+/* Which files the limits come from; the rows that were used stand in the
+ * formulas. */
+static json_t *efficiencies_json(const struct evidence *evidence)
+{
+    json_t *const files = json_array();
+
+    for (uint32_t i = 0; i < evidence->efficiencies_count; i++) {
+        const struct efficiency_file *const file = &evidence->efficiencies[i];
+
+        json_array_append_new(files,
+            json_pack("{s:o, s:o, s:o, s:b}", "file", text_to_json(file->file),
+                "name", text_to_json(file->name), "sha256",
+                text_to_json(file->sha256), "from_plan", (int)file->from_plan));
+    }
+    return files;
+}
+
 static json_t *findings_json(const struct report_input *input)
 {
     const struct facts *const facts = &input->evidence->facts;
@@ -268,7 +285,7 @@ static json_t *document(const struct report_input *input)
     const struct verdicts *const verdicts = input->verdicts;
 
     return json_pack("{s:s, s:i, s:b, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, "
-                     "s:o, s:o}",
+                     "s:o, s:o, s:o}",
         "schema", "nvbw-report", "schema_version", REPORT_SCHEMA_VERSION,
         "simulated", (int)evidence->facts.simulated, "verdict",
         report_exit_words(verdicts)->word, "exit_code",
@@ -277,8 +294,9 @@ static json_t *document(const struct report_input *input)
         texts_json(
             verdicts->unmatched_limits, verdicts->unmatched_limits_count),
         "facts", fields(&facts_fields, &evidence->facts), "plugins",
-        plugins_json(evidence), "plan", fields(&plan_fields, &evidence->plan),
-        "units", units_json(input));
+        plugins_json(evidence), "efficiencies", efficiencies_json(evidence),
+        "plan", fields(&plan_fields, &evidence->plan), "units",
+        units_json(input));
 }
 
 static int add_to_buffer(const char *bytes, size_t length, void *out)

@@ -15,6 +15,9 @@ static int32_t add_evidence(
     TRY(line_format(out, LINE_RUN, &evidence->header, err));
     TRY(line_format(out, LINE_PLAN, &evidence->plan, err));
     TRY(line_format(out, LINE_FACTS, &evidence->facts, err));
+    for (uint32_t i = 0; i < evidence->efficiencies_count; i++) {
+        TRY(line_format(out, LINE_EFFICIENCY, &evidence->efficiencies[i], err));
+    }
     for (uint32_t i = 0; i < evidence->plugins_count; i++) {
         TRY(line_format(out, LINE_PLUGIN, &evidence->plugins[i], err));
     }

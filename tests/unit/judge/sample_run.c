@@ -61,6 +61,28 @@ static void add_facts(struct evidence *evidence, struct arena *arena)
     add(evidence, arena, LINE_FACTS, &facts);
 }
 
+static void add_efficiencies(struct evidence *evidence, struct arena *arena)
+{
+    struct efficiency_row rows[] = {
+        { { LINK_PCIE, NVBW_BY_CE, WAY_H2D, LOAD_ALONE }, 0.88, 0.002,
+            EFFICIENCY_MEASURED, "a bench", { "dir/two.cfg", 3 } },
+        { { LINK_NVLINK, NVBW_BY_CE, WAY_PUSH, LOAD_ALONE }, 0.88, 0.002,
+            EFFICIENCY_PUBLISHED, "a paper", { "dir/two.cfg", 4 } },
+        { { LINK_NVLINK, NVBW_BY_CE, WAY_PULL, LOAD_ALONE }, 0.875, 0.002,
+            EFFICIENCY_ESTIMATE, "a guess", { "dir/two.cfg", 5 } },
+    };
+    const char *gpus[] = { "*H200" };
+    const struct efficiency_file file = { .file = "dir/two.cfg",
+        .sha256 = "00",
+        .name = "two",
+        .gpus = gpus,
+        .gpus_count = 1,
+        .rows = rows,
+        .rows_count = 3 };
+
+    add(evidence, arena, LINE_EFFICIENCY, &file);
+}
+
 static uint32_t gpus_all[] = { 0, 1 };
 static uint32_t nodes_all[] = { 0 };
 
@@ -220,6 +242,7 @@ void sample_run(struct evidence *out, struct arena *arena)
     out->plan.name = "acceptance";
     sample_limit(out, arena, "*", "95 % of expected", NULL);
     add_facts(out, arena);
+    add_efficiencies(out, arena);
     add_unit(out, arena, "ce_h2d", "host_to_device_memcpy_ce", &h2d_shape);
     add_unit(
         out, arena, "ce_d2d", "device_to_device_memcpy_write_ce", &peer_shape);

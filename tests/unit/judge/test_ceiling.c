@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "efficiency.h"
+#include "traffic_class.h"
 
 static struct gpu_facts gpus[3];
 static struct pair_facts pairs[] = { { 0, 1, 1, 18, "NV18" },
@@ -125,6 +126,9 @@ static void shared_links_count_once(void **state)
     assert_near(rate(both, 2, "bandwidth", CEILING_EXPECTED), 450.0);
 }
 
+/* Those of the tree. */
+static struct efficiencies efficiencies;
+
 static void assert_class(struct flow_record *flows, uint32_t count,
     enum traffic_way way, enum traffic_load load, const char *direction)
 {
@@ -136,7 +140,8 @@ static void assert_class(struct flow_record *flows, uint32_t count,
     traffic_of_record(&facts, &record, &traffic);
     assert_int_equal(traffic.way, way);
     assert_int_equal(traffic.load, load);
-    assert_non_null(efficiency_find(efficiency_builtin, &traffic));
+    assert_non_null(efficiency_find(
+        efficiencies.list, efficiencies.count, "NVIDIA H200", &traffic));
     assert_string_equal(traffic_direction(&facts, &record), direction);
 }
 
@@ -163,6 +168,25 @@ static void classes_come_from_flows(void **state)
 
 #define TEST(name) cmocka_unit_test_setup(name, start)
 
+static int load(void **state)
+{
+    static struct arena arena;
+    static struct problems problems = { .arena = &arena };
+    const struct plan plan = { 0 };
+    struct error err = { 0 };
+
+    arena_init(&arena, (size_t)1 << 22);
+    *state = &arena;
+    return efficiency_load(
+        &plan, SHIPPED, &arena, &efficiencies, &problems, &err);
+}
+
+static int unload(void **state)
+{
+    arena_clear(*state);
+    return 0;
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -172,5 +196,5 @@ int main(void)
         TEST(classes_come_from_flows),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, load, unload);
 }

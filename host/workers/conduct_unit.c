@@ -140,6 +140,9 @@ static int32_t make_attempts(struct unit_run *run,
                 run->conductor->ledger.series = attempts->series[cell];
             }
         }
+        if (attempt > 0) {
+            wanted_add_sources(&run->wanted);
+        }
         if (run->wanted.count > 0) {
             TRY(run_cells(run, attempt, known, err));
         }
@@ -173,6 +176,7 @@ static int32_t confirm(struct unit_run *run, const struct attempts *attempts,
         if (run->wanted.count == 0) {
             return NVBW_OK;
         }
+        wanted_add_sources(&run->wanted);
         *out_runs += 1;
         TRY(run_cells(run, attempt, &none, err));
     }

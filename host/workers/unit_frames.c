@@ -96,6 +96,36 @@ static int32_t take_begin(
     return NVBW_OK;
 }
 
+/* The state of a cell that the host has settled, which one derived from it
+ * shares. */
+static int is_shared(const struct unit_run *run, uint32_t state)
+{
+    const struct evidence *const evidence = run->conductor->request->evidence;
+    const struct unit *const unit = run->unit;
+    struct cell_place place;
+
+    for (uint32_t cell = 0; cell < run->wanted.span; cell++) {
+        if (wanted_has(&run->wanted, cell) ||
+            !unit_cell_at(unit, cell, &place)) {
+            continue;
+        }
+
+        const struct record *const record = evidence_cell(evidence, unit->id,
+            unit->shapes[place.shape].metric, place.row, place.col);
+
+        if (record != NULL && record->state == state) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int may_give(const struct unit_run *run, uint32_t state)
+{
+    return state < STATE_COUNT &&
+           (worker_states[state] || is_shared(run, state));
+}
+
 static int32_t check_record(const struct unit_run *run,
     const struct record *record, size_t payload_bytes, int32_t *out_cell,
     struct error *err)
@@ -114,9 +144,9 @@ static int32_t check_record(const struct unit_run *run,
     FAIL_IF(!wanted_has(&run->wanted, (uint32_t)*out_cell), err, NVBW_E_INVALID,
         "cell %s[%u,%u] was settled twice, or without being asked for",
         record->metric, record->row, record->col);
-    FAIL_IF(record->state >= STATE_COUNT || !worker_states[record->state], err,
-        NVBW_E_INVALID, "cell %s[%u,%u] was given state %s", record->metric,
-        record->row, record->col, name_of(state_names, record->state));
+    FAIL_IF(!may_give(run, record->state), err, NVBW_E_INVALID,
+        "cell %s[%u,%u] was given state %s", record->metric, record->row,
+        record->col, name_of(state_names, record->state));
     FAIL_IF(record->state == STATE_MEASURED && record->samples_count == 0, err,
         NVBW_E_INVALID, "cell %s[%u,%u] was measured without a sample",
         record->metric, record->row, record->col);

@@ -135,7 +135,8 @@ static int32_t thin_samples(const struct record *record, uint32_t limit,
     return NVBW_OK;
 }
 
-/* Samples of cells that are settled already, for figure(). */
+/* Cells that are settled already: their samples, for figure(), or the state
+ * that a cell derived from them shares. */
 static int32_t list_settled(
     struct unit_run *run, struct task_frame *task, struct error *err)
 {
@@ -159,10 +160,17 @@ static int32_t list_settled(
             evidence_cell(evidence, run->unit->id,
                 run->unit->shapes[place.shape].metric, place.row, place.col);
 
-        if (record != NULL && record->state == STATE_MEASURED) {
-            list[task->settled_count].cell = cell;
-            TRY(thin_samples(
-                record, limit, run->arena, &list[task->settled_count++], err));
+        if (record == NULL) {
+            continue;
+        }
+
+        struct settled_cell *const settled = &list[task->settled_count++];
+
+        *settled = (struct settled_cell){
+            .cell = cell, .state = record->state, .reason = record->reason
+        };
+        if (record->state == STATE_MEASURED) {
+            TRY(thin_samples(record, limit, run->arena, settled, err));
         }
     }
     return NVBW_OK;

@@ -2,6 +2,8 @@
  * Copyright The nvbw-host authors */
 #include "wanted.h"
 
+#include <string.h>
+
 int32_t wanted_init(struct wanted *wanted, const struct unit *unit,
     struct arena *arena, struct error *err)
 {
@@ -23,6 +25,70 @@ void wanted_add(struct wanted *wanted, uint32_t cell)
         unit_cell_at(wanted->unit, cell, &place)) {
         wanted->has[cell] = 1;
         wanted->count++;
+    }
+}
+
+static int is_same_axis(const char *one, const char *other)
+{
+    return one == other ||
+           (one != NULL && other != NULL && strcmp(one, other) == 0);
+}
+
+static int has_same_places(
+    const struct unit_shape *one, const struct unit_shape *other)
+{
+    return one->rows == other->rows && one->cols == other->cols &&
+           is_same_axis(one->row_axis, other->row_axis) &&
+           is_same_axis(one->col_axis, other->col_axis);
+}
+
+static uint32_t first_of(const struct unit *unit, uint32_t shape)
+{
+    uint32_t first = 0;
+
+    for (uint32_t i = 0; i < shape; i++) {
+        first += unit->shapes[i].rows * unit->shapes[i].cols;
+    }
+    return first;
+}
+
+static void add_sources_of(
+    struct wanted *wanted, uint32_t derived, uint32_t source)
+{
+    const struct unit_shape *const shapes = wanted->unit->shapes;
+    const uint32_t span = shapes[derived].rows * shapes[derived].cols;
+    const uint32_t from = first_of(wanted->unit, derived);
+    const uint32_t to = first_of(wanted->unit, source);
+    const int is_alike = has_same_places(&shapes[derived], &shapes[source]);
+    uint32_t any = 0;
+
+    for (uint32_t i = 0; i < span; i++) {
+        if (!wanted_has(wanted, from + i)) {
+            continue;
+        }
+        any = 1;
+        if (is_alike) {
+            wanted_add(wanted, to + i);
+        }
+    }
+    for (uint32_t i = 0;
+         any && !is_alike && i < shapes[source].rows * shapes[source].cols;
+         i++) {
+        wanted_add(wanted, to + i);
+    }
+}
+
+void wanted_add_sources(struct wanted *wanted)
+{
+    const struct unit *const unit = wanted->unit;
+
+    for (uint32_t i = 0; i < unit->shapes_count; i++) {
+        for (uint32_t j = 0; unit->shapes[i].derived && j < unit->shapes_count;
+             j++) {
+            if (!unit->shapes[j].derived) {
+                add_sources_of(wanted, i, j);
+            }
+        }
     }
 }
 

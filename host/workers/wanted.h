@@ -21,6 +21,10 @@ int32_t wanted_init(struct wanted *wanted, const struct unit *unit,
 /* Numbers that are no cells of the unit have no effect. */
 void wanted_add(struct wanted *wanted, uint32_t cell);
 void wanted_remove(struct wanted *wanted, uint32_t cell);
+/* Adds what the derived cells of the set are computed from: the cells at their
+ * places, or all of a metric whose axes are others. For attempts in which a
+ * derived cell must not stand on an earlier one's figures. */
+void wanted_add_sources(struct wanted *wanted);
 int wanted_has(const struct wanted *wanted, uint32_t cell);
 /* The first cell from this number on, or -1. */
 int32_t wanted_next(const struct wanted *wanted, uint32_t from);

@@ -20,6 +20,7 @@ static const struct field shape_list[] = {
     FIELD(unit_shape, U32, rows),
     FIELD(unit_shape, U32, cols),
     FIELD(unit_shape, U32, pairs),
+    FIELD(unit_shape, U32, derived),
     FIELD(unit_shape, TEXT, row_axis),
     FIELD(unit_shape, TEXT, col_axis),
     FIELD_LIST(unit_shape, TEXTS, row_labels),

@@ -25,6 +25,7 @@ struct unit_shape {
     uint32_t unit, better; /* of the metric: NVBW_UNIT_*, NVBW_HIGHER, ... */
     uint32_t rows, cols;   /* at least 1 each */
     uint32_t pairs;        /* 1: no diagonal */
+    uint32_t derived;      /* 1: computed from cells of other metrics */
     const char *row_axis, *col_axis; /* as the metric declares them, or NULL */
     const char **row_labels;         /* rows of them; none for a NULL axis */
     uint32_t row_labels_count;

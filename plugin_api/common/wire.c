@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "state.h"
+
 const struct name task_role_names[] = {
     { TASK_DESCRIBE, "describe" },
     { TASK_RECORD, "record" },
@@ -25,6 +27,8 @@ const struct fields hello_fields = FIELDS(hello_frame, hello_list);
 
 static const struct field settled_list[] = {
     FIELD(settled_cell, U32, cell),
+    FIELD_NAMED(settled_cell, state, state_names),
+    FIELD(settled_cell, TEXT, reason),
     FIELD_LIST(settled_cell, F64S, samples),
     FIELD_END,
 };

@@ -70,9 +70,12 @@ struct hello_frame {
     uint64_t now_ns; /* CLOCK_MONOTONIC */
 };
 
-/* A settled cell's samples from an earlier worker, for figure(). */
+/* What an earlier worker left of a cell: samples, for figure(), or why there
+ * are none. */
 struct settled_cell {
-    uint32_t cell; /* number in the unit */
+    uint32_t cell;      /* number in the unit */
+    uint32_t state;     /* STATE_*, as recorded */
+    const char *reason; /* or NULL */
     double *samples;
     uint32_t samples_count;
 };

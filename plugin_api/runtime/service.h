@@ -27,7 +27,7 @@ struct cell_word {
     uint32_t wanted, settled;
     const double *samples; /* of this worker or an earlier one */
     uint32_t samples_count;
-    uint32_t state; /* once settled by this worker, with its reason or NULL */
+    uint32_t state; /* once settled, with its reason or NULL */
     const char *reason;
 };
 

@@ -36,8 +36,11 @@ static int32_t mark_cells(struct task_run *run, struct error *err)
         const struct settled_cell *const settled = &task->settled[i];
 
         if (settled->cell < run->cells_count) {
-            run->cells[settled->cell].samples = settled->samples;
-            run->cells[settled->cell].samples_count = settled->samples_count;
+            run->cells[settled->cell] = (struct cell_word){ .settled = 1,
+                .samples = settled->samples,
+                .samples_count = settled->samples_count,
+                .state = settled->state,
+                .reason = settled->reason };
         }
     }
     return NVBW_OK;

@@ -45,6 +45,39 @@ static void test_set(void **state)
     arena_clear(&arena);
 }
 
+/* Metrics 0 and 1 have the same places, 2 has others, 3 is derived from all:
+ * cells 0-3, 4-7, 8-9, 10-13. */
+static void test_sources(void **state)
+{
+    struct unit_shape shapes[] = {
+        { .metric = "a", .rows = 1, .cols = 4, .col_axis = "gpu" },
+        { .metric = "b", .rows = 1, .cols = 4, .col_axis = "gpu" },
+        { .metric = "c", .rows = 1, .cols = 2, .col_axis = "numa" },
+        { .metric = "d", .rows = 1, .cols = 4, .col_axis = "gpu" },
+    };
+    const struct unit unit = {
+        .plugin = "p", .testcase = "t", .shapes = shapes, .shapes_count = 4
+    };
+    const uint32_t wanted_cells[] = { 2, 6, 8, 9, 12 };
+    struct arena arena;
+    struct wanted wanted;
+
+    (void)state;
+    shapes[3].derived = 1;
+    arena_init(&arena, 1 << 16);
+    assert_int_equal(wanted_init(&wanted, &unit, &arena, NULL), NVBW_OK);
+    wanted_add(&wanted, 6);
+    wanted_add_sources(&wanted);
+    assert_int_equal(wanted.count, 1); /* computed from nothing */
+    wanted_add(&wanted, 12);
+    wanted_add_sources(&wanted);
+    assert_int_equal(wanted.count, 5);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_true(wanted_has(&wanted, wanted_cells[i]));
+    }
+    arena_clear(&arena);
+}
+
 static void test_no_memory(void **state)
 {
     struct unit_shape shape = { .metric = "m", .rows = 1 << 20, .cols = 1 };
@@ -64,6 +97,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_set),
+        cmocka_unit_test(test_sources),
         cmocka_unit_test(test_no_memory),
     };
 

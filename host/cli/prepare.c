@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accept.h"
 #include "devices.h"
+#include "environment.h"
 #include "expect.h"
 #include "nvbandwidth_mode.h"
 #include "state.h"
@@ -325,23 +327,43 @@ int32_t prepare_schedule(struct prepared *prepared, struct error *err)
         &prepared->schedule, err);
 }
 
+/* A fault that the plan accepts does not keep the run from beginning. */
+static int is_accepted(
+    const struct prepared *prepared, const struct expect_fault *fault)
+{
+    const struct finding finding = {
+        .id = "expect", .gpu = fault->gpu, .peer = -1, .what = fault->what
+    };
+
+    return accept_find(&prepared->plan, &prepared->facts,
+               time_iso(prepared->arena), &finding) != NULL;
+}
+
 int32_t prepare_expect(struct prepared *prepared, struct error *err)
 {
     struct expect_fault *faults = NULL;
+    const char *first = NULL; /* that is not accepted */
     uint32_t count = 0;
 
     TRY(expect_check(&prepared->plan, &prepared->facts, prepared->arena,
         &faults, &count, err));
     for (uint32_t i = 0; i < count; i++) {
-        fprintf(stderr, "nvbw-host: plan %s:%u: %s\n", faults[i].origin.file,
-            faults[i].origin.line, faults[i].what);
+        const int accepted = is_accepted(prepared, &faults[i]);
+
+        fprintf(stderr, "nvbw-host: plan %s:%u: %s%s\n", faults[i].origin.file,
+            faults[i].origin.line, faults[i].what,
+            accepted ? ", which is accepted" : "");
+        if (!accepted && first == NULL) {
+            first = faults[i].what;
+        }
     }
-    for (uint32_t i = 0; count > 0 && i < prepared->schedule.units_count; i++) {
+    for (uint32_t i = 0; first != NULL && i < prepared->schedule.units_count;
+         i++) {
         struct unit *const unit = &prepared->schedule.units[i];
 
         unit->state = STATE_NOT_RUN;
         unit->reason = "health";
-        unit->message = faults[0].what;
+        unit->message = first;
     }
     return NVBW_OK;
 }

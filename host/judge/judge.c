@@ -2,6 +2,7 @@
  * Copyright The nvbw-host authors */
 #include "judge.h"
 
+#include "accept.h"
 #include "cells.h"
 #include "findings.h"
 #include "unmatched.h"
@@ -64,6 +65,7 @@ int32_t judge_run(const struct evidence *evidence, struct arena *arena,
     *out = (struct verdicts){ 0 };
     TRY(judge_units(&judging, out));
     TRY(findings_add(&judging, out));
+    TRY(accept_apply(&judging, out));
     TRY(unmatched_add(&judging, out));
     sum_up(evidence, out);
     return NVBW_OK;

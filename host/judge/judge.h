@@ -30,8 +30,8 @@ struct verdict {
     const char *theoretical_formula;
     double utilisation; /* figure / theoretical, NaN */
     double margin;      /* (figure - limit) / limit, better is positive */
-    uint32_t accepted;  /* 1: a known defect */
-    const struct record *record; /* that counts; NULL: none */
+    const struct plan_accept *accept; /* of a known defect, NULL: none */
+    const struct record *record;      /* that counts; NULL: none */
 };
 
 /* A finding: what is likely wrong, in words. */
@@ -44,6 +44,13 @@ struct finding {
     uint32_t accepted;
 };
 
+/* What became of one entry of the plan's `accept`. */
+struct acceptance {
+    const struct plan_accept *entry;
+    uint32_t cells, findings; /* that it covers, or would if it had not ended */
+    uint32_t ended;           /* 1: its last day is over, so it covers none */
+};
+
 struct verdicts {
     struct verdict *list; /* in order of units and cells: every planned cell
                              exactly once */
@@ -51,6 +58,9 @@ struct verdicts {
     uint32_t by_state[STATE_COUNT];
     struct finding *findings;
     uint32_t findings_count;
+    struct acceptance *acceptances; /* in order of the plan */
+    uint32_t acceptances_count;
+    uint32_t accepted_count;       /* failed cells that are accepted */
     const char **unmatched_limits; /* limits that matched no cell */
     uint32_t unmatched_limits_count;
     int32_t exit_code; /* the gravest of all */

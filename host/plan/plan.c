@@ -73,10 +73,13 @@ static const struct field suite_list[] = {
 static const struct fields suite_fields = FIELDS(plan_suite, suite_list);
 
 static const struct field accept_list[] = {
+    FIELD(plan_accept, TEXT, match),
     FIELD(plan_accept, TEXT, device),
+    FIELD(plan_accept, TEXT, pair),
     FIELD(plan_accept, TEXT, cause),
     FIELD(plan_accept, TEXT, until),
     FIELD(plan_accept, TEXT, why),
+    FIELD(plan_accept, TEXT, ticket),
     FIELD_STRUCT(plan_accept, origin, &origin_fields),
     FIELD_END,
 };

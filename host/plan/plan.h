@@ -62,9 +62,11 @@ struct plan_suite {
     struct origin origin;
 };
 
-/* A known defect. */
+/* A known defect: of the cells that match, of the findings with the cause, or
+ * of both. Texts are NULL where the key is absent. */
 struct plan_accept {
-    const char *device, *cause, *until, *why;
+    const char *match, *device, *pair, *cause;
+    const char *until, *why, *ticket;
     struct origin origin;
 };
 

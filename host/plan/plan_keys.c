@@ -92,10 +92,16 @@ const struct plan_key plan_keys[] = {
     { "limit", "size", "size or range of sizes",
         "\"64 MiB\" or \"1 MiB - 64 MiB\": only for copies of this size" },
 
+    { "accept", "match", "text",
+        "testcase or testcase/metric whose failures are known" },
     { "accept", "device", "text", "GPU by index, UUID or PCI address" },
-    { "accept", "cause", "text", "the finding that is known" },
+    { "accept", "pair", "pair of device numbers",
+        "\"0-1\": only between these two, either way" },
+    { "accept", "cause", "text",
+        "the finding that is known, by its id or by words of it" },
     { "accept", "until", "date", "\"2027-03-31\": last day of acceptance" },
-    { "accept", "why", "text", "who decided it and why" },
+    { "accept", "why", "text", "who decided it and why; always needed" },
+    { "accept", "ticket", "text", "where the mending is followed" },
 
     { "report", "format", "text", "text, json, csv, junit, prometheus, ..." },
     { "report", "file", "text", "where to; - is stdout" },

@@ -175,10 +175,13 @@ static void read_suites(struct reader *reader, const config_setting_t *setting,
         .offset = offsetof(struct plan_accept, member_), .check = (check_)     \
     }
 static const struct member accept_members[] = {
+    ACCEPT(match, plan_value_text),
     ACCEPT(device, plan_value_text),
+    ACCEPT(pair, limit_check_pair),
     ACCEPT(cause, plan_value_text),
     ACCEPT(until, plan_value_date),
     ACCEPT(why, plan_value_text),
+    ACCEPT(ticket, plan_value_text),
     { .name = NULL },
 };
 
@@ -191,6 +194,18 @@ static void read_accept(struct reader *reader, const config_setting_t *group,
     (void)member;
     reader_group(
         reader, group, accept_members, NULL, "an accepted defect", &accept);
+    if (accept.why == NULL) {
+        problem_add(reader->problems, accept.origin, 0,
+            "an accepted defect needs \"why\"");
+        return;
+    }
+    if (accept.match == NULL && accept.device == NULL && accept.pair == NULL &&
+        accept.cause == NULL) {
+        problem_add(reader->problems, accept.origin, 0,
+            "an accepted defect needs one of \"match\", \"device\", "
+            "\"pair\" and \"cause\"");
+        return;
+    }
 
     struct plan_accept *const grown = reader_append(
         reader, plan->accepts, &plan->accepts_count, sizeof *grown);

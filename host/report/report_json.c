@@ -62,6 +62,19 @@ static json_t *stats_json(const struct stats *stats)
         real_to_json(stats->drift));
 }
 
+/* Position in `acceptances`. */
+static json_t *accepted_by(
+    const struct report_input *input, const struct verdict *verdict)
+{
+    for (uint32_t i = 0; i < input->verdicts->acceptances_count; i++) {
+        if (verdict->accept != NULL &&
+            input->verdicts->acceptances[i].entry == verdict->accept) {
+            return json_integer(i);
+        }
+    }
+    return json_null();
+}
+
 /* What the judge says, laid over the evidence of the cell. */
 static json_t *judgement_of(const struct report_input *input,
     const struct unit *unit, const struct verdict *verdict)
@@ -75,7 +88,7 @@ static json_t *judgement_of(const struct report_input *input,
     report_label(facts, unit, &unit->shapes[place.shape], 0, verdict->row, row);
     report_label(facts, unit, &unit->shapes[place.shape], 1, verdict->col, col);
     return json_pack("{s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:s, s:o, s:o, s:i, "
-                     "s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:b}",
+                     "s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:b, s:o}",
         "metric", text_to_json(verdict->metric), "unit",
         text_to_json(name_of(unit_names, unit->shapes[place.shape].unit)),
         "row", (int)verdict->row, "col", (int)verdict->col, "row_label",
@@ -91,7 +104,8 @@ static json_t *judgement_of(const struct report_input *input,
         (int)verdict->passed, "limit", limit_of(verdict), "theoretical",
         theoretical_of(verdict), "utilisation",
         real_to_json(verdict->utilisation), "margin",
-        real_to_json(verdict->margin), "accepted", (int)verdict->accepted);
+        real_to_json(verdict->margin), "accepted", verdict->accept != NULL,
+        "accepted_by", accepted_by(input, verdict));
 }
 
 static json_t *cell_of(const struct report_input *input,
@@ -241,6 +255,30 @@ static json_t *findings_json(const struct report_input *input)
     return findings;
 }
 
+static json_t *acceptances_json(const struct verdicts *verdicts)
+{
+    json_t *const list = json_array();
+
+    for (uint32_t i = 0; i < verdicts->acceptances_count; i++) {
+        const struct acceptance *const acceptance = &verdicts->acceptances[i];
+        const struct plan_accept *const entry = acceptance->entry;
+
+        json_array_append_new(list,
+            json_pack(
+                "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:b}",
+                "match", text_to_json(entry->match), "device",
+                text_to_json(entry->device), "pair", text_to_json(entry->pair),
+                "cause", text_to_json(entry->cause), "why",
+                text_to_json(entry->why), "until", text_to_json(entry->until),
+                "ticket", text_to_json(entry->ticket), "file",
+                text_to_json(entry->origin.file), "line",
+                (int)entry->origin.line, "cells", (int)acceptance->cells,
+                "findings", (int)acceptance->findings, "ended",
+                (int)acceptance->ended));
+    }
+    return list;
+}
+
 static json_t *texts_json(const char **list, uint32_t count)
 {
     json_t *const texts = json_array();
@@ -285,12 +323,13 @@ static json_t *document(const struct report_input *input)
     const struct verdicts *const verdicts = input->verdicts;
 
     return json_pack("{s:s, s:i, s:b, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, "
-                     "s:o, s:o, s:o}",
+                     "s:o, s:o, s:o, s:o}",
         "schema", "nvbw-report", "schema_version", REPORT_SCHEMA_VERSION,
         "simulated", (int)evidence->facts.simulated, "verdict",
         report_exit_words(verdicts)->word, "exit_code",
         (int)verdicts->exit_code, "counts", counts_json(verdicts), "run",
-        run_json(input), "findings", findings_json(input), "unmatched_limits",
+        run_json(input), "findings", findings_json(input), "acceptances",
+        acceptances_json(verdicts), "unmatched_limits",
         texts_json(
             verdicts->unmatched_limits, verdicts->unmatched_limits_count),
         "facts", fields(&facts_fields, &evidence->facts), "plugins",

@@ -30,16 +30,16 @@ static int32_t add_evidence(
 static int32_t add_verdict(
     const struct verdict *verdict, struct strbuf *out, struct error *err)
 {
-    json_t *const line = json_pack(
-        "{s:s, s:{s:i, s:o, s:i, s:i, s:s, s:o, s:o, s:i, s:o, s:o, s:o, s:o}}",
+    json_t *const line = json_pack("{s:s, s:{s:i, s:o, s:i, s:i, s:s, s:o, "
+                                   "s:o, s:i, s:b, s:o, s:o, s:o, s:o}}",
         "type", "verdict", "data", "unit", (int)verdict->unit, "metric",
         text_to_json(verdict->metric), "row", (int)verdict->row, "col",
         (int)verdict->col, "state", name_of(state_names, verdict->state),
         "reason", text_to_json(verdict->reason), "message",
         text_to_json(verdict->message), "exit_code", (int)verdict->exit_code,
-        "figure", real_to_json(verdict->figure), "limit",
-        real_to_json(verdict->limit), "limit_text",
-        text_to_json(verdict->limit_text), "utilisation",
+        "accepted", verdict->accept != NULL, "figure",
+        real_to_json(verdict->figure), "limit", real_to_json(verdict->limit),
+        "limit_text", text_to_json(verdict->limit_text), "utilisation",
         real_to_json(verdict->utilisation));
     char *const bytes =
         line == NULL ? NULL : json_dumps(line, JSON_COMPACT | JSON_DOUBLES);

@@ -3,10 +3,10 @@
 #include "report_formats.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "report_lines.h"
 #include "report_matrix.h"
 
 enum {
@@ -25,56 +25,14 @@ struct text_report {
     uint32_t formulas_count;
 };
 
-/* Adds text broken at blanks; the first line begins at column `indent`, where
- * the buffer stands, the others two further in. */
-static void add_wrapped(
-    struct text_report *report, uint32_t indent, const char *text)
-{
-    uint32_t at = indent;
-    int is_first = 1;
-
-    while (*text != '\0') {
-        const size_t blanks = strspn(text, " \n");
-        const size_t word = strcspn(text + blanks, " \n");
-
-        if (!is_first && at + 1 + word > report->columns) {
-            at = indent + 2;
-            strbuf_add(report->out, "\n");
-            strbuf_add_repeat(report->out, ' ', at);
-        } else if (!is_first) {
-            strbuf_add(report->out, " ");
-            at++;
-        }
-        strbuf_add_n(report->out, text + blanks, word);
-        at += (uint32_t)word;
-        text += blanks + word;
-        text += strspn(text, " \n");
-        is_first = 0;
-    }
-    strbuf_add(report->out, "\n");
-}
-
 static void add_line(
     struct text_report *report, uint32_t indent, const char *text)
 {
-    strbuf_add_repeat(report->out, ' ', indent);
-    add_wrapped(report, indent, text);
+    lines_add(report->out, report->columns, indent, text);
 }
 
-static void add_line_format(struct text_report *report, uint32_t indent,
-    const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-static void add_line_format(
-    struct text_report *report, uint32_t indent, const char *format, ...)
-{
-    char text[2048];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    add_line(report, indent, text);
-}
+#define add_line_format(report, indent, ...)                                   \
+    lines_format((report)->out, (report)->columns, indent, __VA_ARGS__)
 
 static const char *or_text(const char *text, const char *other)
 {
@@ -319,7 +277,8 @@ static int is_same(const char *one, const char *other)
 static int is_alike(const struct verdict *one, const struct verdict *other)
 {
     return one->state == other->state && is_same(one->reason, other->reason) &&
-           is_same(one->message, other->message);
+           is_same(one->message, other->message) &&
+           one->accept == other->accept;
 }
 
 static void add_group(struct text_report *report, const struct unit *unit,
@@ -338,10 +297,15 @@ static void add_group(struct text_report *report, const struct unit *unit,
         snprintf(where, sizeof where, "%.32s%s%s", first->metric,
             label[0] == '\0' ? "" : " ", label);
     }
-    add_line_format(report, 2, "%s%s%s%s, %s: %s",
+    add_line_format(report, 2, "%s%s%s%s%s, %s: %s",
+        first->accept == NULL ? "" : "accepted ",
         name_of(state_names, first->state), first->reason == NULL ? "" : " (",
         or_text(first->reason, ""), first->reason == NULL ? "" : ")", where,
         or_text(first->message, "no message"));
+    if (first->accept != NULL) {
+        add_line_format(
+            report, 4, "known: %s", or_text(first->accept->why, ""));
+    }
 }
 
 /* Cells with the same word on them share a line; a long list is folded. */
@@ -507,6 +471,7 @@ static void add_findings(struct text_report *report)
             finding->accepted ? " (accepted)" : "");
         add_line_format(report, 4, "-> %s", or_text(finding->action, ""));
     }
+    report_accepts_add(report->input, report->columns, report->out);
     for (uint32_t i = 0; i < verdicts->unmatched_limits_count; i++) {
         if (i == 0) {
             strbuf_add(report->out, "\nLimits that matched no cell\n");
@@ -534,6 +499,10 @@ static void add_counts(struct text_report *report)
             used +=
                 (size_t)snprintf(text + used, sizeof text - used, "%s %u %s",
                     i == 0 ? "" : ",", count, name_of(state_names, order[i]));
+        }
+        if (order[i] == STATE_FAIL && verdicts->accepted_count > 0) {
+            used += (size_t)snprintf(text + used, sizeof text - used,
+                " (%u accepted)", verdicts->accepted_count);
         }
     }
     strbuf_add(report->out, "\n");

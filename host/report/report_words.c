@@ -6,6 +6,7 @@
 static int is_unchecked(const struct verdicts *verdicts)
 {
     return verdicts->exit_code == EXIT_PASSED &&
+           verdicts->accepted_count == 0 &&
            verdicts->by_state[STATE_PASS] + verdicts->by_state[STATE_WARN] == 0;
 }
 
@@ -45,8 +46,12 @@ static void add_scope(struct strbuf *out, const struct verdicts *verdicts)
         return;
     }
     if (verdicts->by_state[STATE_FAIL] + verdicts->by_state[STATE_MISMATCH] >
-        0) {
+        verdicts->accepted_count) {
         strbuf_add(out, " that is required");
+    }
+    if (verdicts->accepted_count > 0) {
+        strbuf_format(out, ", but for %u accepted failure%s",
+            verdicts->accepted_count, verdicts->accepted_count == 1 ? "" : "s");
     }
     if (verdicts->by_state[STATE_SKIP] > 0) {
         strbuf_format(out, ", %u skipped", verdicts->by_state[STATE_SKIP]);

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "accept.h"
+
+#include <string.h>
+
+#include "limit.h"
+
+enum { DAY_LENGTH = 10, WORD_BYTES = 64 };
+
+static int has_ended(const struct plan_accept *accept, const char *day)
+{
+    return accept->until != NULL && day != NULL &&
+           strncmp(day, accept->until, DAY_LENGTH) > 0;
+}
+
+/* ---- findings ---- */
+
+/* "pcie width" is in "expected pcie_width 16, GPU 5 has 8": every word. */
+static int has_words(const char *text, const char *words)
+{
+    while (*words != '\0') {
+        const size_t length = strcspn(words, " ");
+        char word[WORD_BYTES];
+
+        if (length >= sizeof word) {
+            return 0;
+        }
+        memcpy(word, words, length);
+        word[length] = '\0';
+        if (strcasestr(text, word) == NULL) {
+            return 0;
+        }
+        words += length + (words[length] == ' ');
+    }
+    return 1;
+}
+
+/* A pair is written in the machine's numbers. */
+static int is_of_finding(const struct plan_accept *accept,
+    const struct facts *facts, const struct finding *finding)
+{
+    const int32_t at[2] = { finding->gpu, finding->peer };
+    int32_t devices[2] = { -1, -1 };
+    uint32_t count = 0;
+    int is_device = accept->device == NULL;
+
+    for (int i = 0; i < 2; i++) {
+        if (at[i] >= 0 && (uint32_t)at[i] < facts->gpus_count) {
+            devices[count++] = facts->gpus[at[i]].index;
+            is_device |= accept->device != NULL &&
+                         facts_find_gpu(facts, accept->device) == at[i];
+        }
+    }
+    return is_device && limit_matches_pair(accept->pair, devices, count);
+}
+
+static int covers_finding(const struct plan_accept *accept,
+    const struct facts *facts, const struct finding *finding)
+{
+    return accept->cause != NULL && finding->what != NULL &&
+           (strcmp(accept->cause, finding->id) == 0 ||
+               has_words(finding->what, accept->cause)) &&
+           is_of_finding(accept, facts, finding);
+}
+
+const struct plan_accept *accept_find(const struct plan *plan,
+    const struct facts *facts, const char *day, const struct finding *finding)
+{
+    for (uint32_t i = 0; i < plan->accepts_count; i++) {
+        const struct plan_accept *const accept = &plan->accepts[i];
+
+        if (!has_ended(accept, day) && covers_finding(accept, facts, finding)) {
+            return accept;
+        }
+    }
+    return NULL;
+}
+
+/* ---- cells ---- */
+
+static int has_device(const struct facts *facts, const char *device,
+    const int32_t *devices, uint32_t count)
+{
+    const int32_t at = facts_find_gpu(facts, device);
+
+    for (uint32_t i = 0; at >= 0 && i < count; i++) {
+        if (devices[i] == facts->gpus[at].index) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A cause that names a link speaks of cells that cross it: a GPU in a narrow
+ * slot is no excuse for its NVLinks. */
+static int is_of_link(const struct facts *facts,
+    const struct plan_accept *accept, const struct record *record)
+{
+    struct traffic traffic = { 0 };
+    int is_named = 0;
+
+    if (accept->cause == NULL || record == NULL) {
+        return 1;
+    }
+    traffic_of_record(facts, record, &traffic);
+    for (const struct name *link = link_names; link->name != NULL; link++) {
+        if (link->number != LINK_NONE &&
+            strcasestr(accept->cause, link->name) != NULL) {
+            is_named = 1;
+            if (link->number == traffic.link) {
+                return 1;
+            }
+        }
+    }
+    return !is_named;
+}
+
+/* An entry that only has a cause speaks of findings. */
+static int speaks_of_cells(const struct plan_accept *accept)
+{
+    return accept->match != NULL || accept->device != NULL ||
+           accept->pair != NULL;
+}
+
+static int covers_cell(const struct judging *judging,
+    const struct acceptance *acceptance, const struct verdict *verdict)
+{
+    const struct plan_accept *const accept = acceptance->entry;
+    const struct facts *const facts = &judging->evidence->facts;
+    const struct unit *const unit = &judging->evidence->units[verdict->unit];
+    struct cell_place place = { 0 };
+    int32_t devices[2] = { 0 };
+
+    if (!speaks_of_cells(accept) ||
+        !unit_cell_at(unit, verdict->cell, &place) ||
+        !limit_matches_name(accept->match, unit->testcase, verdict->metric)) {
+        return 0;
+    }
+
+    const uint32_t count = cell_devices(
+        facts, unit, &unit->shapes[place.shape], place.row, place.col, devices);
+
+    /* With a cause only while that cause is found: another one is news. */
+    return (accept->device == NULL ||
+               has_device(facts, accept->device, devices, count)) &&
+           limit_matches_pair(accept->pair, devices, count) &&
+           (accept->cause == NULL || acceptance->findings > 0) &&
+           is_of_link(facts, accept, verdict->record);
+}
+
+/* ---- all ---- */
+
+static void mark_findings(const struct judging *judging, struct verdicts *out,
+    struct acceptance *acceptance)
+{
+    for (uint32_t i = 0; i < out->findings_count; i++) {
+        struct finding *const finding = &out->findings[i];
+
+        if (!covers_finding(
+                acceptance->entry, &judging->evidence->facts, finding)) {
+            continue;
+        }
+        acceptance->findings++;
+        if (!acceptance->ended) {
+            finding->accepted = 1;
+            finding->exit_code = EXIT_PASSED;
+        }
+    }
+}
+
+static void mark_cells(const struct judging *judging, struct verdicts *out,
+    struct acceptance *acceptance)
+{
+    for (uint32_t i = 0; i < out->count; i++) {
+        struct verdict *const verdict = &out->list[i];
+
+        if (verdict->state != STATE_FAIL || verdict->accept != NULL ||
+            !covers_cell(judging, acceptance, verdict)) {
+            continue;
+        }
+        acceptance->cells++;
+        if (!acceptance->ended) {
+            verdict->accept = acceptance->entry;
+            verdict->exit_code = EXIT_PASSED;
+            out->accepted_count++;
+        }
+    }
+}
+
+/* An acceptance that has ended asks for nothing itself: what it covered does
+ * again. */
+static int32_t tell_end(const struct judging *judging, struct verdicts *out,
+    const struct acceptance *acceptance)
+{
+    const struct plan_accept *const entry = acceptance->entry;
+    struct finding *const list = arena_append(
+        judging->arena, out->findings, &out->findings_count, sizeof *list);
+    const char *const what =
+        arena_format(judging->arena, "the acceptance at %s:%u ended on %s: %s",
+            entry->origin.file == NULL ? "?" : entry->origin.file,
+            (unsigned)entry->origin.line, entry->until,
+            entry->why == NULL ? "" : entry->why);
+
+    FAIL_IF(list == NULL || what == NULL, judging->err, NVBW_E_SYSTEM,
+        "no memory to judge");
+    out->findings = list;
+    list[out->findings_count - 1] = (struct finding){ .id = "accept_ended",
+        .gpu = -1,
+        .peer = -1,
+        .what = what,
+        .action = "mend the defect, or write a later day and why" };
+    return NVBW_OK;
+}
+
+int32_t accept_apply(const struct judging *judging, struct verdicts *out)
+{
+    const struct evidence *const evidence = judging->evidence;
+    const uint32_t count = evidence->plan.accepts_count;
+    struct acceptance *const list =
+        arena_alloc(judging->arena, (size_t)count + 1, sizeof *list);
+
+    FAIL_IF(list == NULL, judging->err, NVBW_E_SYSTEM, "no memory to judge");
+    out->acceptances = list;
+    out->acceptances_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct acceptance *const acceptance = &list[i];
+
+        acceptance->entry = &evidence->plan.accepts[i];
+        acceptance->ended =
+            (uint32_t)has_ended(acceptance->entry, evidence->header.started);
+        mark_findings(judging, out, acceptance);
+        mark_cells(judging, out, acceptance);
+        if (acceptance->ended) {
+            TRY(tell_end(judging, out, acceptance));
+        }
+    }
+    return NVBW_OK;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* Lines of the text report. */
+#ifndef NVBW_REPORT_LINES_H
+#define NVBW_REPORT_LINES_H
+
+#include "report.h"
+
+/* Adds text broken at blanks to lines of `columns`; the first begins at column
+ * indent, the others two further in. */
+void lines_add(
+    struct strbuf *out, uint32_t columns, uint32_t indent, const char *text);
+void lines_format(struct strbuf *out, uint32_t columns, uint32_t indent,
+    const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* The known defects that the plan accepts, each with what it covers and why;
+ * nothing where there are none. (report_accepts.c) */
+void report_accepts_add(
+    const struct report_input *input, uint32_t columns, struct strbuf *out);
+
+#endif

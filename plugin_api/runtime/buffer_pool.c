@@ -96,11 +96,31 @@ static struct pooled *find(struct buffer_pool *pool,
     return best;
 }
 
+/* Pinning takes longer than copying, so large buffers on hosts are made in
+ * steps: the next flow, which needs a little more, finds room in them. */
+static uint64_t bytes_to_make(
+    const struct buffer_kind *kind, const struct buffer_want *want)
+{
+    const uint64_t step = UINT64_C(256) << 20;
+
+    return kind->on_host && want->bytes > step &&
+                   want->bytes <= UINT64_MAX - step
+               ? (want->bytes + step - 1) / step * step
+               : want->bytes;
+}
+
 /* What waits for reuse may itself be what is missing. */
 static int32_t make(struct buffer_pool *pool, const struct buffer_kind *kind,
     const struct buffer_want *want, struct buffer *out, struct error *err)
 {
     struct error first = { 0 };
+    struct buffer_want larger = *want;
+
+    larger.bytes = bytes_to_make(kind, want);
+    if (larger.bytes > want->bytes && kind->make(&larger, out, NULL) >= 0) {
+        return NVBW_OK;
+    }
+
     const int32_t status = kind->make(want, out, &first);
 
     if (status >= 0) {

@@ -19,12 +19,12 @@ struct gpu *contents_owner(const struct cuda_session *cuda,
 
 uint64_t contents_key(const struct cuda_flow *flow, uint64_t slice)
 {
-    return pattern_key(flow->slot + 1, slice, flow->src_epoch);
+    return pattern_key(flow->slot + 1, slice, flow->epochs[0]);
 }
 
 uint64_t contents_back_key(const struct cuda_flow *flow, uint64_t slice)
 {
-    return pattern_key(WORD_FLOWS + flow->slot + 1, slice, flow->src_epoch);
+    return pattern_key(WORD_FLOWS + flow->slot + 1, slice, flow->epochs[1]);
 }
 
 static unsigned char *host_at(const struct buffer *buffer, uint64_t offset)
@@ -69,52 +69,51 @@ static int32_t poison_part(const struct cuda_session *cuda,
         owner, GPU_KERNEL_poison, owner->stream, &args, bytes, err);
 }
 
-static int32_t fill_source(
-    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+/* What stands is filled whole, what is new each time as far as a sample goes.
+ */
+static int32_t fill(struct cuda_session *cuda, struct cuda_flow *flow,
+    const struct way *way, struct error *err)
 {
-    const struct flow_run *const run = flow->run;
+    const int stands = way_stands(flow, way);
+    const uint64_t count = stands ? flow->slices : slices_used(flow);
 
-    flow->src_epoch = ++cuda->engine->epoch;
-    flow->rotation = 0;
-    for (uint64_t slice = 0; slice < flow->slices; slice++) {
-        TRY(fill_part(cuda, flow, run->src, slices_src_at(flow, slice),
-            run->record.bytes, contents_key(flow, slice), err));
+    flow->epochs[way->is_back] = ++cuda->engine->epoch;
+    for (uint64_t i = 0; i < count && way->from != NULL; i++) {
+        const uint64_t slice = stands ? i : way_from_slice(flow, way, i);
+
+        TRY(fill_part(cuda, flow, way->from, way_from_at(flow, way, slice),
+            way->bytes, way_key(flow, way, slice), err));
     }
     return NVBW_OK;
 }
 
-static int32_t poison(
-    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+/* What a host's memory holds of an older epoch differs in every word from what
+ * is to come: that is poison enough, and poison would cross the link as the
+ * copies do. A GPU's own memory is cheap to poison, and a word that was never
+ * written is then known when it is seen. */
+static int needs_poison(const struct cuda_flow *flow, const struct way *way)
 {
-    const struct flow_run *const run = flow->run;
-
-    return poison_part(cuda, flow, run->dst, flow->shift * run->dst_step,
-        slices_all(flow) * run->dst_step, err);
+    return way->to != NULL &&
+           (!way->to->kind->on_host || way_stands(flow, way));
 }
 
-/* Each side of a SPLIT sends one part and receives the other. */
-static int32_t set_split(
-    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+static int32_t poison(const struct cuda_session *cuda,
+    const struct cuda_flow *flow, const struct way *way, struct error *err)
 {
-    const struct flow_run *const run = flow->run;
-    const uint64_t forward = SPLIT_FORWARD(run->record.bytes);
-    const uint64_t back = run->record.bytes - forward;
-
-    flow->src_epoch = ++cuda->engine->epoch;
-    flow->rotation = 0;
-    for (uint64_t slice = 0; slice < flow->slices; slice++) {
-        const uint64_t src = slices_src_at(flow, slice);
-        const uint64_t dst = slices_dst_at(flow, slice);
-
-        TRY(fill_part(cuda, flow, run->src, src, forward,
-            contents_key(flow, slice), err));
-        TRY(fill_part(cuda, flow, run->dst, dst + forward, back,
-            contents_back_key(flow, slice), err));
-        TRY(poison_part(cuda, flow, run->src, src + forward, back, err));
-        TRY(poison_part(cuda, flow, run->dst, dst, forward, err));
+    for (uint64_t copy = 0; copy < slices_used(flow); copy++) {
+        TRY(poison_part(
+            cuda, flow, way->to, way_to_at(flow, way, copy), way->bytes, err));
     }
-    flow->filled = 1;
     return NVBW_OK;
+}
+
+static int32_t set_way(struct cuda_session *cuda, struct cuda_flow *flow,
+    const struct way *way, struct error *err)
+{
+    if (!flow->filled || !way_stands(flow, way)) {
+        TRY(fill(cuda, flow, way, err));
+    }
+    return needs_poison(flow, way) ? poison(cuda, flow, way, err) : NVBW_OK;
 }
 
 static int32_t queue_poison(struct cuda_flow *flow, const struct buffer *buffer,
@@ -146,33 +145,24 @@ int32_t contents_poison_again(struct cuda_flow *flow, struct error *err)
                                   bytes - forward, err);
 }
 
-/* Sources on hosts are filled once and read in another order each time, since
- * filling them takes as long as the copies; those on GPUs are new each time. */
+/* What a background copies is compared once, and needs no news. */
 static int32_t set_flow(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
 {
-    const struct flow_run *const run = flow->run;
-    const uint32_t was_filled = flow->filled;
+    struct way ways[WAYS];
+    const uint32_t count = ways_of(flow, ways);
 
-    if (flow->initiator->lay != NULL) {
+    if (flow->initiator->lay != NULL || (flow->filled && flow->background)) {
         return NVBW_OK;
     }
-    if (was_filled && flow->background) {
-        return NVBW_OK;
+    if (flow->filled) {
+        slices_turn(flow);
     }
-    if (run->record.operation == NVBW_OP_SPLIT) {
-        return set_split(cuda, flow, err);
-    }
-    if (run->src == NULL) {
-        flow->src_epoch = ++cuda->engine->epoch;
-    } else if (was_filled && run->src->kind->on_host &&
-               !flow->initiator->own_slices) {
-        flow->rotation = (flow->rotation + 1) % flow->slices;
-    } else {
-        TRY(fill_source(cuda, flow, err));
+    for (uint32_t i = 0; i < count; i++) {
+        TRY(set_way(cuda, flow, &ways[i], err));
     }
     flow->filled = 1;
-    return run->dst != NULL ? poison(cuda, flow, err) : NVBW_OK;
+    return NVBW_OK;
 }
 
 static int32_t wait_for(const struct cuda_session *cuda,

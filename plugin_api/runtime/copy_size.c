@@ -39,7 +39,7 @@ enum {
     MEMORY_SHARE_ONE_SIDED = 16,
     NODE_SHARE = 12, /* of a node's, where three buffers may be needed */
     SIZE_STEP = 1 << 20,
-    COPIES_LEAST_MOST = 16 /* more of them for the sake of a cache */
+    COPIES_FOR_CACHE = 16 /* at most for the sake of a cache */
 };
 
 static int on_gpu(uint32_t memory)
@@ -139,37 +139,40 @@ uint64_t copy_size(const struct facts *facts, const struct flow_record *flow,
             (is_one_sided(flow) ? MEMORY_SHARE_ONE_SIDED : MEMORY_SHARE));
 }
 
-/* What the copies of a sample together have to hold at least. */
-static double footprint_wanted(
+/* `wanted` bytes in copies of the flow. */
+static uint64_t count_for(const struct flow_record *flow, double wanted)
+{
+    const double count = ceil(wanted / (double)flow->bytes);
+
+    return count < COPIES_FOR_CACHE ? (uint64_t)count
+                                    : (uint64_t)COPIES_FOR_CACHE;
+}
+
+uint64_t copy_slices_least(
     const struct facts *facts, const struct flow_record *flow)
 {
     const int src = flow_memory_on_host(flow->src_memory);
     const int32_t place = src ? flow->src_place : flow->dst_place;
 
-    if (src || flow_memory_on_host(flow->dst_memory)) {
-        return place >= 0
-                   ? HOST_CACHES * (double)facts->nodes[place].cache_bytes
-                   : 0.0;
+    if (flow->bytes == 0 || place < 0 ||
+        !(src || flow_memory_on_host(flow->dst_memory))) {
+        return 0;
     }
-    return is_one_sided(flow)
-               ? ONE_SIDED_CACHES * (double)facts->gpus[flow->executor].l2_bytes
-               : 0.0;
+    return count_for(
+        flow, HOST_CACHES * (double)facts->nodes[place].cache_bytes);
 }
 
 uint64_t copy_count_least(
     const struct facts *facts, const struct flow_record *flow)
 {
-    if (flow->bytes == 0) {
+    if (flow->bytes == 0 || !is_one_sided(flow)) {
         return COPY_SIZE_COPIES;
     }
 
-    const double wanted =
-        ceil(footprint_wanted(facts, flow) / (double)flow->bytes);
+    const uint64_t wanted = count_for(
+        flow, ONE_SIDED_CACHES * (double)facts->gpus[flow->executor].l2_bytes);
 
-    if (wanted <= COPY_SIZE_COPIES) {
-        return COPY_SIZE_COPIES;
-    }
-    return wanted >= COPIES_LEAST_MOST ? COPIES_LEAST_MOST : (uint64_t)wanted;
+    return wanted > COPY_SIZE_COPIES ? wanted : COPY_SIZE_COPIES;
 }
 
 uint64_t copy_count_most(

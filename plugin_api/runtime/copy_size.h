@@ -15,14 +15,19 @@
 #include "engine.h"
 
 /* Copies of a sample, at least. */
-enum { COPY_SIZE_COPIES = 4 };
+enum { COPY_SIZE_COPIES = 2 };
 
 /* For a flow with resolved places whose plugin gave no bytes. */
 uint64_t copy_size(const struct facts *facts, const struct flow_record *flow,
     const struct measure_params *params);
 
+/* Of how many slices of its size a flow with the memory of a host goes through,
+ * sample by sample, so that no cache answers; 0 for all others. */
+uint64_t copy_slices_least(
+    const struct facts *facts, const struct flow_record *flow);
+
 /* How many copies of this size a sample has at least and at most, so that no
- * cache answers and no buffer outgrows its machine. */
+ * GPU's cache answers and no buffer outgrows its machine. */
 uint64_t copy_count_least(
     const struct facts *facts, const struct flow_record *flow);
 uint64_t copy_count_most(

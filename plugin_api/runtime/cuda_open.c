@@ -121,7 +121,6 @@ static void list_flows(struct cuda_session *cuda)
         flow->run->state = flow;
         flow->slot = i;
         flow->background = (record->flags & NVBW_FLOW_BACKGROUND) != 0;
-        flow->rotation = 0;
         if (flow->background) {
             cuda->background_count++;
         } else {
@@ -203,6 +202,27 @@ static int32_t open_hub(struct cuda_session *cuda, struct error *err)
                : NVBW_OK;
 }
 
+static uint64_t larger(uint64_t one, uint64_t other)
+{
+    return one > other ? one : other;
+}
+
+/* Copies of a sample at least: more where flows show by their pace that they
+ * run together, and where a kernel takes all slices at once. */
+static uint64_t count_least(const struct cuda_session *cuda)
+{
+    const struct facts *const facts = cuda->session->facts;
+    const struct flow_record *const record = &cuda->hub->run->record;
+    uint64_t least = copy_count_least(facts, record);
+
+    if (cuda->counted_count > 1) {
+        least = larger(least, COPIES_PACED);
+    }
+    return cuda->hub->initiator->own_slices
+               ? larger(least, copy_slices_least(facts, record))
+               : least;
+}
+
 int32_t cuda_session_open(struct cuda_session *cuda, struct error *err)
 {
     struct session *const session = cuda->session;
@@ -213,8 +233,7 @@ int32_t cuda_session_open(struct cuda_session *cuda, struct error *err)
         TRY(open_flow(cuda, &cuda->flows[i], err));
     }
     TRY(open_hub(cuda, err));
-    session->copies_least =
-        copy_count_least(session->facts, &cuda->hub->run->record);
+    session->copies_least = count_least(cuda);
     session->copies_limit =
         STREAM_OPERATIONS - OTHER_OPERATIONS - session->flows_count;
     session->copies_limit = session->copies_limit < COPIES_MOST

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
 /* A session on GPUs: what backend_cuda.c and its parts share. One part a
- * file: cuda_open.c, cuda_describe.c, slices.c (which bytes a copy touches), contents.c (what stands in
- * them before), stream_plan.c (what is queued), gate.c, cover.c,
- * overlap.c, verify.c. */
+ * file: cuda_open.c, cuda_describe.c, slices.c (which bytes a copy touches),
+ * ways.c (where they go), contents.c (what stands in them before),
+ * stream_plan.c (what is queued), gate.c, cover.c, overlap.c, verify.c. */
 #ifndef NVBW_CUDA_SESSION_H
 #define NVBW_CUDA_SESSION_H
 
@@ -16,6 +16,7 @@ enum {
     STREAM_OPERATIONS = 256, /* queued behind a gate at most */
     OTHER_OPERATIONS = 16,   /* of these, beside copies and waits */
     COPIES_MOST = 200,
+    COPIES_PACED = 4, /* of each flow that is measured with others, at least */
     BACKGROUND_SLICES = 16, /* that a background flow goes round in */
     CHUNKS_LEAST = 33,      /* one chunk is at most 1/32 of its sample */
     CHUNKS_MOST = 110       /* two operations each */
@@ -35,21 +36,36 @@ struct cuda_flow {
     struct CUevent_st *first; /* after the first counted copy, or NULL */
     uint32_t slot;            /* position of its words */
     uint32_t background;
-    uint64_t copies; /* counted, or chunks of the background */
-    uint64_t slices; /* beside the one for warm-up */
+    uint64_t copies; /* of a sample, or chunks of the background */
+    /* Of either side, beside the one for warm-up. A sample takes as many as it
+     * has copies, and the next sample the ones after: so samples are short and
+     * what they go through is still larger than a host's cache. */
+    uint64_t slices;
+    uint64_t turn;   /* the slice with which this sample begins */
+    uint64_t laps;   /* times that they were gone through, where sources stand;
+                      they are then read in another order */
     uint32_t single; /* 1: one slice, for the warm-up too (fixed mode) */
     uint32_t apart;  /* 1: but the warm-up has its own, since the one slice
                         cannot be poisoned after it */
     uint64_t spare, shift; /* slices for moves, and at which the first is */
-    uint64_t rotation;
-    uint64_t src_epoch; /* of what stands in the source, or is written */
-    double rate;        /* bytes/s seen in the last sample; background */
-    uint32_t ended;     /* 1: before the measured flows in that sample */
-    uint32_t filled;    /* 1: the source's contents stand for this epoch */
-    uint64_t content;   /* that its initiator lays into the source; see
+    /* By way (ways.c): of what stands in its source, or is written. */
+    uint64_t epochs[2];
+    double rate;      /* bytes/s seen in the last sample; background */
+    uint32_t ended;   /* 1: before the measured flows in that sample */
+    uint32_t filled;  /* 1: contents were set since the buffers are there */
+    uint64_t content; /* that its initiator lays into the source; see
                            buffer.h */
-    void *state;        /* the initiator's */
+    void *state;      /* the initiator's */
 };
+
+/* One direction in which bytes of a flow go: of each slice those from `begin`
+ * on. A SPLIT has two, all other operations one. */
+struct way {
+    struct buffer *from, *to; /* NULL: a WRITE has no source, a READ no end */
+    uint64_t begin, bytes;
+    uint32_t is_back; /* from dst to src */
+};
+enum { WAYS = 2 };
 
 struct cuda_session {
     struct session *session;
@@ -105,14 +121,40 @@ uint64_t slices_dst_at(const struct cuda_flow *flow, uint64_t slice);
 /* Bytes from the begin of source or destination to the n-th copy's slice. */
 uint64_t slices_src_offset(const struct cuda_flow *flow, uint64_t copy);
 uint64_t slices_dst_offset(const struct cuda_flow *flow, uint64_t copy);
-/* The slice of the source that the n-th copy reads. */
+/* The slice of the source or the destination that the n-th copy has. */
 uint64_t slices_src_number(const struct cuda_flow *flow, uint64_t copy);
+uint64_t slices_dst_number(const struct cuda_flow *flow, uint64_t copy);
+/* Bytes of the n-th copy: of a flow's size, but a warm-up with a slice of its
+ * own is short, since it only has to wake what it goes through. */
+uint64_t slices_bytes(const struct cuda_flow *flow, uint64_t copy);
+/* How many slices a sample uses. */
+uint64_t slices_used(const struct cuda_flow *flow);
+/* Goes on to the slices of the next sample. */
+void slices_turn(struct cuda_flow *flow);
 /* Slices in all, the one for warm-up included. */
 uint64_t slices_all(const struct cuda_flow *flow);
 /* Footprint of a flow: all slices of both sides. */
 uint64_t slices_footprint(const struct cuda_flow *flow);
 /* How many chunks of which size for so many bytes of background. Pure. */
 void slices_chunks(uint64_t bytes, uint64_t *out_count, uint64_t *out_bytes);
+
+/* ways.c: pure */
+/* A flow's ways, and how many. */
+uint32_t ways_of(const struct cuda_flow *flow, struct way out_ways[WAYS]);
+/* 1 if the source's contents stand for all samples: those on hosts do, since
+ * filling them takes as long as copying them. */
+int way_stands(const struct cuda_flow *flow, const struct way *way);
+/* The slice that the n-th copy takes from; where the way's bytes of a slice
+ * are, from the begin of the buffer on; where those of the n-th copy go; and
+ * the key of a slice's pattern. */
+uint64_t way_from_slice(
+    const struct cuda_flow *flow, const struct way *way, uint64_t copy);
+uint64_t way_from_at(
+    const struct cuda_flow *flow, const struct way *way, uint64_t slice);
+uint64_t way_to_at(
+    const struct cuda_flow *flow, const struct way *way, uint64_t copy);
+uint64_t way_key(
+    const struct cuda_flow *flow, const struct way *way, uint64_t slice);
 
 /* contents.c */
 /* Fills sources and poisons destinations for the next sample. */

@@ -8,11 +8,13 @@ static const void *host_at(const struct buffer *buffer, uint64_t offset)
     return (const unsigned char *)buffer->host + offset;
 }
 
-static cu_result copy(const struct cuda_flow *flow, uint64_t src, uint64_t dst)
+static cu_result copy(const struct cuda_flow *flow, uint64_t number)
 {
     const struct cuda_api *const api = flow->gpu->api;
     const struct flow_run *const run = flow->run;
-    const uint64_t bytes = run->record.bytes;
+    const uint64_t bytes = slices_bytes(flow, number);
+    const uint64_t src = slices_src_offset(flow, number);
+    const uint64_t dst = slices_dst_offset(flow, number);
 
     if (run->src->kind->on_host && !run->dst->kind->on_host) {
         return api->copy_down_async(run->dst->device + dst,
@@ -33,12 +35,10 @@ static int32_t enqueue(struct cuda_session *cuda, struct cuda_flow *flow,
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t number = first == COPY_WARM_UP ? first : first + i;
 
-        CUDA_TRY(flow->gpu->api, err,
-            copy(flow, slices_src_offset(flow, number),
-                slices_dst_offset(flow, number)),
+        CUDA_TRY(flow->gpu->api, err, copy(flow, number),
             "GPU %d: a copy of %llu bytes was not queued",
             flow->gpu->facts->index,
-            (unsigned long long)flow->run->record.bytes);
+            (unsigned long long)slices_bytes(flow, number));
     }
     return NVBW_OK;
 }

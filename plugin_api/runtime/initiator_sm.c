@@ -125,7 +125,7 @@ static void copy_args(
     const struct sm_flow *const sm = flow->state;
 
     out->copy = (struct copy_args){ dst_of(flow, number), src_of(flow, number),
-        flow->run->record.bytes, stamps_of(sm, number) };
+        slices_bytes(flow, number), stamps_of(sm, number) };
 }
 
 static void split_args(
@@ -133,8 +133,9 @@ static void split_args(
 {
     const struct sm_flow *const sm = flow->state;
 
-    out->split = (struct split_args){ dst_of(flow, number),
-        src_of(flow, number), flow->run->record.bytes, stamps_of(sm, number) };
+    out->split =
+        (struct split_args){ dst_of(flow, number), src_of(flow, number),
+            slices_bytes(flow, number), stamps_of(sm, number) };
 }
 
 static void read_args(
@@ -143,7 +144,7 @@ static void read_args(
     const struct sm_flow *const sm = flow->state;
 
     const uint64_t src = src_of(flow, number);
-    const uint64_t bytes = flow->run->record.bytes;
+    const uint64_t bytes = slices_bytes(flow, number);
 
     out->read = (struct read_args){ src, bytes,
         number == COPY_WARM_UP ? sm->spare_sums : sm->sums,
@@ -156,7 +157,7 @@ static void write_args(
     const struct sm_flow *const sm = flow->state;
 
     const uint64_t dst = dst_of(flow, number);
-    const uint64_t bytes = flow->run->record.bytes;
+    const uint64_t bytes = slices_bytes(flow, number);
 
     out->write = (struct write_args){ dst, bytes,
         contents_key(flow, slices_src_number(flow, number)),
@@ -176,16 +177,16 @@ int32_t sm_enqueue(struct cuda_session *cuda, struct cuda_flow *flow,
     uint64_t first, uint64_t count, struct error *err)
 {
     const struct sm_flow *const sm = flow->state;
-    const struct flow_record *const record = &flow->run->record;
-    const uint64_t blocks = sm_blocks_of(sm->kernel, sm->path, record->bytes,
-        sm->resident, flow->gpu->facts->units, sm->sharing);
+    const uint64_t blocks =
+        sm_blocks_of(sm->kernel, sm->path, slices_bytes(flow, first),
+            sm->resident, flow->gpu->facts->units, sm->sharing);
 
     (void)cuda;
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t number = first == COPY_WARM_UP ? first : first + i;
         union sm_args args;
 
-        operations[record->operation](flow, number, &args);
+        operations[flow->run->record.operation](flow, number, &args);
         TRY(gpu_launch_sm(
             flow->gpu, sm->kernel, flow->stream, &args, blocks, err));
     }

@@ -27,7 +27,7 @@ struct sampling {
     struct session *session;
     uint64_t copies;
     double background;
-    uint32_t pilot; /* 1: figures are not kept */
+    double sized_seconds; /* of a sample of the final size, or NaN */
     struct sample sample;
     uint32_t discarded;
     uint32_t bad_in_a_row[SAMPLE_SERIALISED + 1];
@@ -192,6 +192,7 @@ static int32_t size_sample(struct sampling *run, struct error *err)
             session->copies_least, session->copies_limit);
 
         if (copies <= run->copies) {
+            run->sized_seconds = run->sample.seconds;
             return NVBW_OK;
         }
         run->copies = copies;
@@ -214,7 +215,7 @@ static void set_pilot_spread(struct session *session, double spread)
 /* Repeats the sized sample until clocks and links are awake. */
 static int32_t settle_clocks(struct sampling *run, struct error *err)
 {
-    double last = NAN;
+    double last = run->sized_seconds;
     double spread = NAN;
 
     for (uint32_t i = 0; i < PILOTS; i++) {
@@ -457,7 +458,9 @@ static int32_t run_opened(struct sampling *run, struct error *err)
 
 int32_t sampler_run(struct session *session, struct error *err)
 {
-    struct sampling run = { .session = session, .background = 1.0 };
+    struct sampling run = {
+        .session = session, .background = 1.0, .sized_seconds = NAN
+    };
     struct error local = { 0 };
     struct error *const told = err != NULL ? err : &local;
 

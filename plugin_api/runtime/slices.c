@@ -4,9 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "copy_size.h"
 #include "cuda_session.h"
 
-enum { SLICE_ALIGNMENT = 64 << 10, CHUNK_BYTES = 16 << 20 };
+enum {
+    SLICE_ALIGNMENT = 64 << 10,
+    CHUNK_BYTES = 16 << 20,
+    WARM_UP_BYTES = 32 << 20
+};
 /* Slices beyond those of a sample, for a sample to begin at: so many
  * placements more. */
 enum { SPARE_SLICES = 2 };
@@ -133,6 +138,21 @@ static int is_local(const struct cuda_flow *flow)
     return moves && has_own_src && has_own_dst && !flow->initiator->own_slices;
 }
 
+/* Kernels that go from slice to slice by themselves take all there are. */
+static uint64_t slices_wanted(
+    const struct cuda_session *cuda, const struct cuda_flow *flow)
+{
+    const uint64_t least =
+        copy_slices_least(cuda->session->facts, &flow->run->record);
+    const uint64_t most =
+        flow->copies < COPIES_MOST ? flow->copies : COPIES_MOST;
+
+    if (flow->initiator->own_slices) {
+        return flow->copies;
+    }
+    return most > least ? most : least;
+}
+
 static void size_counted(
     const struct cuda_session *cuda, struct cuda_flow *flow, uint64_t copies)
 {
@@ -140,10 +160,7 @@ static void size_counted(
 
     flow->copies = repeats > 0 ? repeats : copies;
     flow->single = cuda->session->params.fixed || flow->initiator->lay != NULL;
-    flow->slices = flow->copies < COPIES_MOST || flow->initiator->own_slices
-                       ? flow->copies
-                       : COPIES_MOST;
-    flow->slices = flow->single ? 1 : flow->slices;
+    flow->slices = flow->single ? 1 : slices_wanted(cuda, flow);
     flow->apart = flow->single && flow->initiator->lay == NULL &&
                   !can_poison_in_stream(flow);
     flow->spare = !flow->single && is_local(flow) ? SPARE_SLICES : 0;
@@ -184,6 +201,8 @@ static void put_flow(struct cuda_session *cuda, struct cuda_flow *flow)
     flow->run->src = NULL;
     flow->run->dst = NULL;
     flow->filled = 0;
+    flow->turn = 0;
+    flow->laps = 0;
 }
 
 void slices_put(struct cuda_session *cuda)
@@ -256,7 +275,51 @@ uint64_t slices_src_number(const struct cuda_flow *flow, uint64_t copy)
     if (copy == COPY_WARM_UP) {
         return is_warm_up_apart(flow) ? flow->slices : 0;
     }
-    return (copy + flow->rotation) % flow->slices;
+    return (copy + flow->turn + flow->laps) % flow->slices;
+}
+
+uint64_t slices_dst_number(const struct cuda_flow *flow, uint64_t copy)
+{
+    if (copy == COPY_WARM_UP) {
+        return is_warm_up_apart(flow) ? flow->slices : 0;
+    }
+    return (copy + flow->turn) % flow->slices;
+}
+
+uint64_t slices_bytes(const struct cuda_flow *flow, uint64_t copy)
+{
+    const uint64_t bytes = flow->run->record.bytes;
+
+    return copy == COPY_WARM_UP && !flow->single && bytes > WARM_UP_BYTES
+               ? WARM_UP_BYTES
+               : bytes;
+}
+
+uint64_t slices_used(const struct cuda_flow *flow)
+{
+    return flow->copies < flow->slices ? flow->copies : flow->slices;
+}
+
+static int has_source_that_stands(const struct cuda_flow *flow)
+{
+    struct way ways[WAYS];
+    const uint32_t count = ways_of(flow, ways);
+    int stands = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        stands |= way_stands(flow, &ways[i]);
+    }
+    return stands;
+}
+
+void slices_turn(struct cuda_flow *flow)
+{
+    const uint64_t next = flow->turn + flow->copies;
+
+    flow->turn = next % flow->slices;
+    if (has_source_that_stands(flow)) {
+        flow->laps += next / flow->slices;
+    }
 }
 
 uint64_t slices_src_at(const struct cuda_flow *flow, uint64_t slice)
@@ -278,10 +341,7 @@ uint64_t slices_src_offset(const struct cuda_flow *flow, uint64_t copy)
 
 uint64_t slices_dst_offset(const struct cuda_flow *flow, uint64_t copy)
 {
-    const uint64_t warm_up = is_warm_up_apart(flow) ? flow->slices : 0;
-    const uint64_t slice = copy == COPY_WARM_UP ? warm_up : copy % flow->slices;
-
-    return slices_dst_at(flow, slice);
+    return slices_dst_at(flow, slices_dst_number(flow, copy));
 }
 
 uint64_t slices_all(const struct cuda_flow *flow)

@@ -40,11 +40,10 @@ static int32_t expect_sum(
 {
     const struct sm_flow *const sm = flow->state;
     const struct gpu *const gpu = flow->gpu;
-    const uint64_t slices =
-        flow->slices < flow->copies ? flow->slices : flow->copies;
 
     *out_sum = 0;
-    for (uint64_t slice = 0; slice < slices; slice++) {
+    for (uint64_t i = 0; i < slices_used(flow); i++) {
+        const uint64_t slice = slices_src_number(flow, i);
         const cu_address sum =
             sm->spare_sums + slice % SUM_SLOTS * SUM_STEP + 8;
 

@@ -13,15 +13,6 @@ enum { RESULTS = 256, RESULT_BYTES = RESULTS * 8 };
 
 static const uint64_t verify_limit_ns = UINT64_C(60) * 1000 * 1000 * 1000;
 
-/* What is compared: of each copy's slice in a buffer the bytes from `from` on,
- * with the pattern of this key. */
-struct part {
-    const struct buffer *buffer;
-    uint64_t from, bytes;
-    uint64_t (*offset)(const struct cuda_flow *flow, uint64_t copy);
-    uint64_t (*key)(const struct cuda_flow *flow, uint64_t slice);
-};
-
 static int32_t reset_results(const struct gpu *gpu, struct error *err)
 {
     const cu_address room = gpu->room + GPU_ROOM_RESULTS;
@@ -55,15 +46,9 @@ void verify_range(
 }
 
 static uint64_t key_of(
-    const struct part *part, const struct cuda_flow *flow, uint64_t copy)
+    const struct way *way, const struct cuda_flow *flow, uint64_t copy)
 {
-    return part->key(flow, slices_src_number(flow, copy));
-}
-
-static uint64_t offset_of(
-    const struct part *part, const struct cuda_flow *flow, uint64_t copy)
-{
-    return part->offset(flow, copy) + part->from;
+    return way_key(flow, way, way_from_slice(flow, way, copy));
 }
 
 static int32_t read_word(const struct buffer *dst, const struct gpu *gpu,
@@ -81,28 +66,28 @@ static int32_t read_word(const struct buffer *dst, const struct gpu *gpu,
     return NVBW_OK;
 }
 
-static int32_t note(const struct cuda_flow *flow, const struct part *part,
+static int32_t note(const struct cuda_flow *flow, const struct way *way,
     const struct gpu *gpu, uint64_t copy, uint64_t wrong, uint64_t first,
     struct finding *finding, struct error *err)
 {
-    finding->bytes += part->bytes;
+    finding->bytes += way->bytes;
     if (wrong == 0) {
         return NVBW_OK;
     }
     if (finding->wrong == 0) {
-        finding->first.offset = part->from + first;
+        finding->first.offset = way->begin + first;
         finding->first.expected =
-            pattern_word(key_of(part, flow, copy), first / 8);
-        TRY(read_word(part->buffer, gpu, offset_of(part, flow, copy) + first,
-            part->bytes - first, &finding->first.actual, err));
+            pattern_word(key_of(way, flow, copy), first / 8);
+        TRY(read_word(way->to, gpu, way_to_at(flow, way, copy) + first,
+            way->bytes - first, &finding->first.actual, err));
     }
     finding->wrong += wrong;
     return NVBW_OK;
 }
 
 static int32_t compare_by_gpu(struct cuda_session *cuda,
-    const struct cuda_flow *flow, const struct part *part,
-    const struct gpu *gpu, struct finding *finding, struct error *err)
+    const struct cuda_flow *flow, const struct way *way, const struct gpu *gpu,
+    struct finding *finding, struct error *err)
 {
     const cu_address room = gpu->room + GPU_ROOM_RESULTS;
     const uint64_t *const results =
@@ -115,9 +100,9 @@ static int32_t compare_by_gpu(struct cuda_session *cuda,
     TRY(reset_results(gpu, err));
     for (uint64_t i = 0; i < count; i++) {
         struct compare_args args = {
-            .memory = part->buffer->device + offset_of(part, flow, first + i),
-            .bytes = part->bytes,
-            .key = key_of(part, flow, first + i),
+            .memory = way->to->device + way_to_at(flow, way, first + i),
+            .bytes = way->bytes,
+            .key = key_of(way, flow, first + i),
             .wrong = room + 8 * (i % RESULTS),
             .first = room + RESULT_BYTES + 8 * (i % RESULTS),
         };
@@ -127,27 +112,27 @@ static int32_t compare_by_gpu(struct cuda_session *cuda,
     }
     TRY(fetch_results(cuda, gpu, err));
     for (uint64_t i = 0; i < count; i++) {
-        TRY(note(flow, part, gpu, first + i, results[i % RESULTS],
+        TRY(note(flow, way, gpu, first + i, results[i % RESULTS],
             results[RESULTS + i % RESULTS], finding, err));
     }
     return NVBW_OK;
 }
 
 static int32_t compare_by_cpu(const struct cuda_flow *flow,
-    const struct part *part, struct finding *finding, struct error *err)
+    const struct way *way, struct finding *finding, struct error *err)
 {
     uint64_t first;
     uint64_t count;
 
     verify_range(flow, &first, &count);
     for (uint64_t i = 0; i < count; i++) {
-        const uint64_t offset = offset_of(part, flow, first + i);
+        const uint64_t offset = way_to_at(flow, way, first + i);
         struct pattern_fault fault = { 0 };
         const uint64_t wrong =
-            pattern_compare((const unsigned char *)part->buffer->host + offset,
-                part->bytes, key_of(part, flow, first + i), &fault);
+            pattern_compare((const unsigned char *)way->to->host + offset,
+                way->bytes, key_of(way, flow, first + i), &fault);
 
-        TRY(note(flow, part, flow->gpu, first + i, wrong, fault.offset, finding,
+        TRY(note(flow, way, flow->gpu, first + i, wrong, fault.offset, finding,
             err));
     }
     return NVBW_OK;
@@ -185,35 +170,30 @@ void verify_tell(struct cuda_session *cuda, const struct cuda_flow *flow,
     }
 }
 
-static int32_t verify_part(struct cuda_session *cuda,
-    const struct cuda_flow *flow, const struct part *part,
+static int32_t verify_way(struct cuda_session *cuda,
+    const struct cuda_flow *flow, const struct way *way,
     struct finding *finding, struct error *err)
 {
-    if (part->bytes == 0) {
+    if (way->bytes == 0 || way->to == NULL) {
         return NVBW_OK;
     }
 
-    const struct gpu *const gpu = contents_owner(cuda, flow, part->buffer);
+    const struct gpu *const gpu = contents_owner(cuda, flow, way->to);
 
-    return gpu != NULL ? compare_by_gpu(cuda, flow, part, gpu, finding, err)
-                       : compare_by_cpu(flow, part, finding, err);
+    return gpu != NULL ? compare_by_gpu(cuda, flow, way, gpu, finding, err)
+                       : compare_by_cpu(flow, way, finding, err);
 }
 
 int32_t verify_copies(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
 {
-    const struct flow_run *const run = flow->run;
-    const int splits = run->record.operation == NVBW_OP_SPLIT;
-    const uint64_t forward =
-        splits ? SPLIT_FORWARD(run->record.bytes) : run->record.bytes;
-    const struct part there = { run->dst, 0, forward, slices_dst_offset,
-        contents_key };
-    const struct part back = { run->src, forward, run->record.bytes - forward,
-        slices_src_offset, contents_back_key };
+    struct way ways[WAYS];
+    const uint32_t count = ways_of(flow, ways);
     struct finding finding = { 0 };
 
-    TRY(verify_part(cuda, flow, &there, &finding, err));
-    TRY(verify_part(cuda, flow, &back, &finding, err));
+    for (uint32_t i = 0; i < count; i++) {
+        TRY(verify_way(cuda, flow, &ways[i], &finding, err));
+    }
     verify_tell(cuda, flow, &finding);
     return NVBW_OK;
 }

@@ -160,8 +160,28 @@ static void reads_outgrow_the_cache(void **state)
     read.bytes = 16 * MIB;
     assert_int_equal(copy_count_least(&facts, &read), 16);
     read.operation = NVBW_OP_COPY;
-    assert_int_equal(copy_count_least(&facts, &read), 4);
+    assert_int_equal(copy_count_least(&facts, &read), 2);
     gpus[0].l2_bytes = 0;
+}
+
+static void host_memory_outgrows_the_cache_over_samples(void **state)
+{
+    struct flow_record down = make_flow(NVBW_MEM_PINNED, 0, NVBW_MEM_DEVICE, 0);
+    const struct flow_record local =
+        make_flow(NVBW_MEM_DEVICE, 0, NVBW_MEM_DEVICE, 0);
+    const uint64_t before = nodes[0].cache_bytes;
+
+    (void)state;
+    nodes[0].cache_bytes = 300 * (uint64_t)MIB;
+    down.bytes = 128 * MIB;
+    assert_int_equal(copy_count_least(&facts, &down), 2);
+    assert_int_equal(copy_slices_least(&facts, &down), 10);
+    down.bytes = MIB;
+    assert_int_equal(copy_slices_least(&facts, &down), 16);
+    nodes[0].cache_bytes = 0;
+    assert_int_equal(copy_slices_least(&facts, &down), 0);
+    nodes[0].cache_bytes = before;
+    assert_int_equal(copy_slices_least(&facts, &local), 0);
 }
 
 static void simulated_copies_are_small_and_few(void **state)
@@ -178,7 +198,7 @@ static void simulated_copies_are_small_and_few(void **state)
     assert_int_equal(copy_count_most(&simulated, &local, 200), 8);
     assert_int_equal(copy_count_most(&simulated, &local, 5), 5);
     local.bytes = 1024 * MIB;
-    assert_int_equal(copy_count_most(&simulated, &local, 200), 4);
+    assert_int_equal(copy_count_most(&simulated, &local, 200), 2);
 }
 
 int main(void)
@@ -191,6 +211,7 @@ int main(void)
         cmocka_unit_test(cpus_outrun_their_cache),
         cmocka_unit_test(small_gpus_get_small_copies),
         cmocka_unit_test(reads_outgrow_the_cache),
+        cmocka_unit_test(host_memory_outgrows_the_cache_over_samples),
         cmocka_unit_test(simulated_copies_are_small_and_few),
     };
 

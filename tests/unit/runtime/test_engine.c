@@ -150,6 +150,36 @@ static void the_way_back_is_too(void **state)
     arena_clear(&scene.arena);
 }
 
+/* Five slices of 64 MiB to outrun the cache, of which a sample of 4 ms takes
+ * three. All that a sample moves is compared, also what goes back to memory
+ * that is not poisoned again. */
+static void samples_take_turns_in_what_outruns_the_cache(void **state)
+{
+    const struct nvbw_flow *const both[][2] = { { &down, NULL },
+        { &up, NULL } };
+    const uint64_t before = facts.nodes[0].cache_bytes;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof both / sizeof *both; i++) {
+        struct scene scene;
+
+        start(&scene);
+        scene.request.params.buffer_bytes = 64 * (uint64_t)MIB;
+        facts.nodes[0].cache_bytes = 80 * (uint64_t)MIB;
+
+        const struct record *const record = measure(&scene, both[i], NULL);
+
+        expect_figure(record, 50e9, 1e-3);
+        assert_int_equal(record->copies, 3);
+        assert_int_equal(record->footprint_bytes, 2 * 5 * 64 * (uint64_t)MIB);
+        assert_int_equal(record->verified_bytes,
+            record->samples_count * 3 * 64 * (uint64_t)MIB);
+        assert_int_equal(record->flags_count, 0);
+        arena_clear(&scene.arena);
+    }
+    facts.nodes[0].cache_bytes = before;
+}
+
 static void background_covers_and_counts_in_the_total(void **state)
 {
     struct nvbw_flow behind = up;
@@ -292,6 +322,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_way_is_the_link),
         cmocka_unit_test(the_way_back_is_too),
+        cmocka_unit_test(samples_take_turns_in_what_outruns_the_cache),
         cmocka_unit_test(background_covers_and_counts_in_the_total),
         cmocka_unit_test(fixed_mode_has_one_buffer),
         cmocka_unit_test(pageable_memory_is_never_gated),

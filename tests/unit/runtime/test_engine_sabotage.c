@@ -29,6 +29,8 @@ static const struct nvbw_cell total = NVBW_CELL("total", 0, 0);
 enum traffic {
     ONE_WAY,
     ONE_WAY_PAGEABLE,
+    TURNING,      /* each sample has other slices of the host's memory */
+    TURNING_BACK, /* which is not poisoned between */
     BEHIND,
     TOGETHER,
     PEER,
@@ -56,6 +58,11 @@ static const struct sabotage sabotages[] = {
     { "none_staged", STAGED, 1, STATE_MEASURED, NULL },
     { "none_pageable", ONE_WAY_PAGEABLE, 1, STATE_MEASURED, NULL },
     { "copies_removed", ONE_WAY, 0, STATE_MISMATCH, "wrong_data" },
+    { "none_turning", TURNING, 0, STATE_MEASURED, NULL },
+    { "none_turning_back", TURNING_BACK, 0, STATE_MEASURED, NULL },
+    { "copies_removed_turning", TURNING, 0, STATE_MISMATCH, "wrong_data" },
+    { "copies_removed_turning_back", TURNING_BACK, 0, STATE_MISMATCH,
+        "wrong_data" },
     { "copies_removed_fixed", ONE_WAY, 1, STATE_MISMATCH, "wrong_data" },
     { "copies_removed_pageable", ONE_WAY_PAGEABLE, 1, STATE_MISMATCH,
         "wrong_data" },
@@ -164,14 +171,28 @@ int32_t __wrap_gpu_set_peer(struct gpu *gpu, const struct gpu *peer,
     return status;
 }
 
-/* Called by what compares, not by what fills. */
+/* What compares, not what fills, takes the epoch for another. */
+static int compares;
+
+int32_t __real_verify_counted(struct cuda_session *cuda, struct error *err);
+int32_t __wrap_verify_counted(struct cuda_session *cuda, struct error *err);
+int32_t __wrap_verify_counted(struct cuda_session *cuda, struct error *err)
+{
+    compares = 1;
+
+    const int32_t status = __real_verify_counted(cuda, err);
+
+    compares = 0;
+    return status;
+}
+
 uint64_t __real_contents_key(const struct cuda_flow *flow, uint64_t slice);
 uint64_t __wrap_contents_key(const struct cuda_flow *flow, uint64_t slice);
 uint64_t __wrap_contents_key(const struct cuda_flow *flow, uint64_t slice)
 {
     struct cuda_flow other = *flow;
 
-    other.src_epoch -= is("wrong_epoch") ? 1 : 0;
+    other.epochs[0] -= compares && is("wrong_epoch") ? 1 : 0;
     return __real_contents_key(&other, slice);
 }
 
@@ -282,11 +303,16 @@ static uint32_t make_flows(enum traffic traffic, struct nvbw_flow *flows)
     flows[1] = scene_up;
     switch (traffic) {
     case ONE_WAY:
+    case TURNING:
         return 1;
     case ONE_WAY_PAGEABLE:
         flows[0] = scene_up;
         flows[0].cell = &cells[0];
         flows[0].dst_memory = NVBW_MEM_PAGEABLE;
+        return 1;
+    case TURNING_BACK:
+        flows[0] = scene_up;
+        flows[0].cell = &cells[0];
         return 1;
     case BEHIND:
         flows[1].flags = NVBW_FLOW_BACKGROUND;
@@ -322,6 +348,10 @@ static void ends_in_its_named_state(void **state)
     scene.request.params.fixed = chosen->fixed;
     if (chosen->fixed) {
         scene.request.params.buffer_bytes = 4 * MIB;
+    }
+    if (chosen->traffic == TURNING || chosen->traffic == TURNING_BACK) {
+        scene.request.params.buffer_bytes = 64 * MIB;
+        scene.facts.nodes[0].cache_bytes = 80 * MIB;
     }
 
     const uint32_t count = make_flows(chosen->traffic, flows);

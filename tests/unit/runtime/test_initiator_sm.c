@@ -322,6 +322,34 @@ static void a_split_has_half_each_way(void **state)
     arena_clear(&scene.arena);
 }
 
+/* What goes to the GPU stands in the host's memory, what comes back is new
+ * each time, and a sample takes other slices than the one before. */
+static void a_split_takes_turns_in_what_outruns_the_cache(void **state)
+{
+    struct nvbw_flow flow =
+        make_flow(NVBW_OP_SPLIT, NVBW_MEM_PINNED, NVBW_MEM_DEVICE);
+    const struct nvbw_flow *const flows[] = { &flow, NULL };
+    const uint64_t before = facts.nodes[0].cache_bytes;
+    const uint64_t bytes = 128 * (uint64_t)MIB;
+    struct scene scene;
+
+    (void)state;
+    start(&scene);
+    scene.request.params.buffer_bytes = bytes;
+    facts.nodes[0].cache_bytes = 2 * bytes;
+
+    const struct record *const record = measure(&scene, flows, NULL);
+
+    assert_int_equal(record->state, STATE_MEASURED);
+    assert_string_equal(record->verified, "all");
+    assert_true(record->copies < 8);
+    assert_int_equal(record->footprint_bytes, 2 * 8 * bytes);
+    assert_int_equal(
+        record->verified_bytes, record->samples_count * record->copies * bytes);
+    facts.nodes[0].cache_bytes = before;
+    arena_clear(&scene.arena);
+}
+
 static void a_split_of_one_buffer_is_verified_too(void **state)
 {
     struct nvbw_flow flow =
@@ -445,6 +473,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(bulk_copies_are_as_fast_as_their_path),
         cmocka_unit_test(bulk_copies_take_a_new_gpu),
         cmocka_unit_test(a_split_has_half_each_way),
+        cmocka_unit_test(a_split_takes_turns_in_what_outruns_the_cache),
         cmocka_unit_test(a_split_of_one_buffer_is_verified_too),
         cmocka_unit_test(flows_of_one_gpu_run_together),
         cmocka_unit_test(strides_are_for_kernels_of_plugins),

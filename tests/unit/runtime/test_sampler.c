@@ -272,13 +272,23 @@ static void a_restless_pilot_is_unsettled(void **state)
     struct scene *const scene = *state;
 
     for (uint32_t i = 0; i < 8; i++) {
-        add(scene, SAMPLE_GOOD, 0.002 + 0.0002 * (i % 2));
+        add(scene, SAMPLE_GOOD, 0.0022 - 0.0002 * (i % 2));
     }
     add(scene, SAMPLE_GOOD, 0.002);
     run(scene);
     assert_int_equal(scene->records[0].state, STATE_MEASURED);
     assert_true(has_flag(&scene->records[0], "unsettled"));
     assert_true(scene->records[0].pilot_spread > 0.01);
+}
+
+/* The sample that showed the size to be right is a pilot like the others. */
+static void two_pilots_that_agree_are_enough(void **state)
+{
+    struct scene *const scene = *state;
+
+    run(scene);
+    assert_int_equal(scene->play.calls, 2 + 8);
+    assert_true(scene->records[0].pilot_spread == 0.0);
 }
 
 static void two_gate_timeouts_in_a_row_are_an_error(void **state)
@@ -485,6 +495,7 @@ int main(void)
         CASE(scattered_samples_go_on_and_are_imprecise),
         CASE(contended_cells_stop_at_eight),
         CASE(a_restless_pilot_is_unsettled),
+        CASE(two_pilots_that_agree_are_enough),
         CASE(two_gate_timeouts_in_a_row_are_an_error),
         CASE(one_gate_timeout_is_discarded),
         CASE(uncovered_samples_raise_the_background),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
 /* stream_like: an independent yardstick for what hostmem says. It shares no
- * code with the engine: plain arrays, plain threads, best of N passes.
+ * code with the engine: plain arrays, plain threads; of N passes it prints the
+ * best, as STREAM does, and the median.
  *
  *   stream_like [-t threads] [-s MiB per array] [-n passes]
  *
@@ -27,7 +28,12 @@
 #define HAVE_STREAMING 0
 #endif
 
-enum { THREADS_MAX = 1024, LINE_DOUBLES = 8, CHASE_LOADS = 1 << 20 };
+enum {
+    THREADS_MAX = 1024,
+    PASSES_MAX = 1000,
+    LINE_DOUBLES = 8,
+    CHASE_LOADS = 1 << 20
+};
 
 /* One thread's piece of the arrays. */
 struct piece {
@@ -192,7 +198,7 @@ struct crew {
     pthread_barrier_t barrier;
     unsigned count;
     unsigned passes;
-    double best[KERNELS]; /* bytes per second */
+    double rates[KERNELS][PASSES_MAX]; /* bytes per second */
     size_t doubles;
 };
 
@@ -230,7 +236,7 @@ static void pin(unsigned number)
 }
 
 /* First start to last end. */
-static void keep_best(struct crew *crew, unsigned kernel)
+static void keep(struct crew *crew, unsigned kernel, unsigned pass)
 {
     uint64_t begin = UINT64_MAX;
     uint64_t end = 0;
@@ -242,11 +248,8 @@ static void keep_best(struct crew *crew, unsigned kernel)
         end = p->end_ns > end ? p->end_ns : end;
     }
     const double bytes = (double)crew->doubles * kernels[kernel].bytes;
-    const double rate = bytes / ((double)(end - begin) * 1e-9);
 
-    if (rate > crew->best[kernel]) {
-        crew->best[kernel] = rate;
-    }
+    crew->rates[kernel][pass] = bytes / ((double)(end - begin) * 1e-9);
 }
 
 static void *serve(void *argument)
@@ -265,7 +268,7 @@ static void *serve(void *argument)
             piece->end_ns = now_ns();
             pthread_barrier_wait(&crew->barrier);
             if (seat->number == 0) {
-                keep_best(crew, k);
+                keep(crew, k, pass);
             }
         }
     }
@@ -355,16 +358,27 @@ static double measure_latency(void *memory, size_t bytes)
 
 /* ---- Program ------------------------------------------------------------------ */
 
-static void print(const struct crew *crew, size_t bytes, double latency)
+static int order(const void *one, const void *other)
+{
+    const double a = *(const double *)one;
+    const double b = *(const double *)other;
+
+    return (a > b) - (a < b);
+}
+
+static void print(struct crew *crew, size_t bytes, double latency)
 {
     printf("{\n  \"threads\": %u,\n  \"array_bytes\": %zu,\n"
            "  \"passes\": %u,\n  \"bandwidth\": [\n",
         crew->count, bytes, crew->passes);
     for (unsigned k = 0; k < KERNELS; k++) {
+        double *const rates = crew->rates[k];
+
+        qsort(rates, crew->passes, sizeof *rates, order);
         printf("    { \"kernel\": \"%s\", \"stores\": \"%s\", "
-               "\"bytes_per_second\": %.0f }%s\n",
-            kernels[k].name, kernels[k].stores, crew->best[k],
-            k + 1 < KERNELS ? "," : "");
+               "\"best\": %.0f, \"median\": %.0f }%s\n",
+            kernels[k].name, kernels[k].stores, rates[crew->passes - 1],
+            rates[crew->passes / 2], k + 1 < KERNELS ? "," : "");
     }
     printf("  ],\n  \"latency_ns\": %.2f\n}\n", latency);
 }
@@ -395,6 +409,7 @@ int main(int argc, char **argv)
         }
     }
     crew.count = crew.count > THREADS_MAX ? THREADS_MAX : crew.count;
+    crew.passes = crew.passes > PASSES_MAX ? PASSES_MAX : crew.passes;
     const size_t bytes = mib << 20;
     double *const arrays = mmap(NULL, 3 * bytes, PROT_READ | PROT_WRITE,
         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

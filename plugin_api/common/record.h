@@ -47,7 +47,8 @@ struct record {
     const char **flags; /* "short", "unsettled", "imprecise", "busy", "drift",
                            "cache_bound", "half", "derived", "coarse" (a
                            total known no better than to 2 %), "sms_missed"
-                           (a latency without some SMs), ... */
+                           (a latency without some SMs), "concurrent" (others
+                           that share no GPU ran at the same time), ... */
     uint32_t flags_count;
     const char *mode;  /* "adaptive", "fixed" or "put" */
     const char *clock; /* "events", "host", "globaltimer" or "plugin" */

@@ -44,6 +44,7 @@ static const struct field task_list[] = {
     FIELD_STRUCTS(task_frame, settled, &settled_fields),
     FIELD(task_frame, U64, budget_ns),
     FIELD_LIST(task_frame, U32S, gpus),
+    FIELD(task_frame, U32, apart),
     FIELD(task_frame, U32, fail_call),
     FIELD(task_frame, U32, name_call),
     FIELD_END,
@@ -67,6 +68,7 @@ const struct fields labels_fields = FIELDS(labels_frame, labels_list);
 static const struct field begin_list[] = {
     FIELD_LIST(begin_frame, U32S, cells),
     FIELD_LIST(begin_frame, U32S, gpus),
+    FIELD(begin_frame, U32, parts),
     FIELD(begin_frame, U64, now_ns),
     FIELD_END,
 };

@@ -93,6 +93,8 @@ struct task_frame {
     uint64_t budget_ns; /* left for the whole run, UINT64_MAX: unbounded */
     uint32_t *gpus;     /* health: positions in facts->gpus */
     uint32_t gpus_count;
+    uint32_t apart;     /* run: 1: what the plugin measures side by side is
+                           measured one after another */
     uint32_t fail_call; /* record: this call of the host fails; 0: none */
     uint32_t name_call; /* record: this one is only named in DONE; 0: none */
 };
@@ -114,6 +116,8 @@ struct begin_frame {
     uint32_t cells_count;
     uint32_t *gpus; /* positions in facts->gpus */
     uint32_t gpus_count;
+    uint32_t parts; /* that run side by side and have nothing to do with each
+                       other; 0 or 1: one */
     uint64_t now_ns;
 };
 

@@ -192,7 +192,7 @@ static double amount_of(const struct cpu_session *cpu,
 static int belongs(
     const struct session *session, const struct cpu_flow *flow, uint32_t target)
 {
-    return session->targets[target].is_total ||
+    return target_totals(&session->targets[target], flow->run) ||
            flow->run->cell == (int32_t)target;
 }
 

@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "cuda_session.h"
 #include "driver_codes.h"
+#include "flow.h"
 
 #define CLOCK_GAP_NS    50e3 /* that is always forgiven */
 #define CLOCK_GAP_RATIO 0.02
@@ -247,12 +248,16 @@ static void judge_clock(const struct cuda_session *cuda,
 }
 
 /* Flows of one cell each have their own time; a cell of several flows, and
- * the total, go from the first start to the last end. */
+ * the total, go from the first start to the last end. Where there are several
+ * parts that is the longest of their flows, as all begin at one moment and
+ * events of different contexts cannot be compared. */
 static int32_t figure(struct cuda_session *cuda, uint32_t target,
     double background_bytes, struct sample *sample, struct error *err)
 {
     const struct target *const what = &cuda->session->targets[target];
     struct sample_figure *const out = &sample->figures[target];
+    const int in_parts = flow_parts(cuda->session->request) > 1;
+    double longest = 0.0;
     uint32_t flows = 0;
 
     out->amount = what->is_total ? background_bytes : 0.0;
@@ -263,17 +268,22 @@ static int32_t figure(struct cuda_session *cuda, uint32_t target,
         const int reverse = flow->run->reverse == (int32_t)target;
         const int split = flow->run->record.operation == NVBW_OP_SPLIT;
 
-        if (flow->background || !(forward || reverse || what->is_total)) {
+        if (flow->background ||
+            !(forward || reverse || target_totals(what, flow->run))) {
             continue;
         }
         out->amount += amount_of(flow, what->unit) *
                        (split && !what->is_total ? 0.5 : 1.0);
-        if (++flows == 1 && !what->is_total) {
-            TRY(seconds_of(flow, &out->seconds, err));
+        flows++;
+        if (in_parts || !what->is_total) {
+            double seconds = 0.0;
+
+            TRY(seconds_of(flow, &seconds, err));
+            longest = fmax(longest, seconds);
         }
     }
-    if (flows > 1) {
-        out->seconds = sample->seconds;
+    if (in_parts || (flows == 1 && !what->is_total)) {
+        out->seconds = longest;
     }
     if (what->is_total) {
         cuda->coarse = cuda->step_bytes > COARSE_RATIO * out->amount;

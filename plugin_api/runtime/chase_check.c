@@ -96,7 +96,8 @@ int32_t chase_verify(
     }
     chase->turns += chase_is_random(flow) ? flow->copies / 2 : flow->copies;
     for (uint32_t i = 0; i < session->targets_count; i++) {
-        if ((int32_t)i == flow->run->cell || session->targets[i].is_total) {
+        if ((int32_t)i == flow->run->cell ||
+            target_totals(&session->targets[i], flow->run)) {
             check_walks(cuda, flow, session->targets[i].record);
         }
     }

@@ -107,7 +107,8 @@ static int is_counted_in(const struct cuda_session *cuda,
 {
     return flow->run->cell == (int32_t)target ||
            flow->run->reverse == (int32_t)target ||
-           (cuda->session->targets[target].is_total && !flow->background);
+           (target_totals(&cuda->session->targets[target], flow->run) &&
+               !flow->background);
 }
 
 /* Each way of a split is taken to be half of both. */

@@ -50,12 +50,13 @@ struct cuda_flow {
     uint64_t spare, shift; /* slices for moves, and at which the first is */
     /* By way (ways.c): of what stands in its source, or is written. */
     uint64_t epochs[2];
-    double rate;      /* bytes/s seen in the last sample; background */
-    uint32_t ended;   /* 1: before the measured flows in that sample */
-    uint32_t filled;  /* 1: contents were set since the buffers are there */
-    uint64_t content; /* that its initiator lays into the source; see
+    double rate;        /* bytes/s seen in the last sample; background */
+    uint32_t ended;     /* 1: before the measured flows in that sample */
+    uint32_t filled;    /* 1: contents were set since the buffers are there */
+    uint32_t comparing; /* 1: the comparison of its destination is queued */
+    uint64_t content;   /* that its initiator lays into the source; see
                            buffer.h */
-    void *state;      /* the initiator's */
+    void *state;        /* the initiator's */
 };
 
 /* One direction in which bytes of a flow go: of each slice those from `begin`

@@ -162,7 +162,6 @@ void engine_wake_gpus(
 static int32_t need_gpus_of(
     struct engine *engine, const struct session *session, struct error *err)
 {
-    const struct record *const record = session->targets[0].record;
     const struct error trouble = engine->wake_trouble;
 
     engine->wake_trouble = (struct error){ 0 };
@@ -170,7 +169,12 @@ static int32_t need_gpus_of(
         *err = trouble;
         return trouble.status;
     }
-    return engine_need_gpus(engine, record->gpus, record->gpus_count, err);
+    for (uint32_t i = 0; i < session->targets_count; i++) {
+        const struct record *const record = session->targets[i].record;
+
+        TRY(engine_need_gpus(engine, record->gpus, record->gpus_count, err));
+    }
+    return NVBW_OK;
 }
 
 static int32_t run_session(

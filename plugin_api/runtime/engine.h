@@ -34,13 +34,23 @@ struct measure_params {
 int32_t measure_params_parse(
     const struct unit *unit, struct measure_params *out, struct error *err);
 
+/* Flows that make figures together, of several such parts that run side by
+ * side and share no GPU. */
+struct measure_part {
+    uint32_t first, count;         /* in the request's flows */
+    const struct nvbw_cell *total; /* or NULL */
+};
+
 struct measure_request {
     const struct unit *unit; /* axes: unit->gpus, unit->nodes */
     struct measure_params params;
     const struct nvbw_flow *const *flows; /* NULL-terminated, checked by
                                              flow_check */
     const struct nvbw_cell *total;        /* or NULL */
-    struct nvbw_ctx *ctx;                 /* for enqueue and verify */
+    /* Where there are several parts; none: all flows and the total are one. */
+    const struct measure_part *parts;
+    uint32_t parts_count;
+    struct nvbw_ctx *ctx; /* for enqueue and verify */
     int (*cancelled)(void *user);
     void (*between_samples)(void *user); /* flush the log, may be NULL */
     void *user;

@@ -105,10 +105,25 @@ int32_t flow_target_of(const struct unit *unit,
     return -1;
 }
 
+uint32_t flow_parts(const struct measure_request *request)
+{
+    return request->parts_count > 0 ? request->parts_count : 1;
+}
+
+struct measure_part flow_part(
+    const struct measure_request *request, uint32_t part)
+{
+    const struct measure_part all = { 0, flow_count(request->flows),
+        request->total };
+
+    return request->parts_count > 0 ? request->parts[part] : all;
+}
+
 struct target_list {
     const struct unit *unit;
     struct flow_target *targets;
     uint32_t count;
+    uint32_t part; /* being added */
 };
 
 static void add_target(
@@ -127,28 +142,39 @@ static void add_target(
         list->targets[list->count] = (struct flow_target){ .cell = cell,
             .number = number,
             .unit = list->unit->shapes[place.shape].unit,
-            .is_total = is_total };
+            .is_total = is_total,
+            .part = list->part };
         list->count++;
     }
 }
 
-int32_t flow_targets(const struct unit *unit,
-    const struct nvbw_flow *const *flows, const struct nvbw_cell *total,
-    struct arena *arena, struct flow_target **out_targets, uint32_t *out_count,
-    struct error *err)
+static void add_part(struct target_list *list,
+    const struct measure_request *request, uint32_t number)
 {
-    const uint32_t count = flow_count(flows);
-    struct target_list list = { .unit = unit };
+    const struct measure_part part = flow_part(request, number);
+
+    list->part = number;
+    for (uint32_t i = part.first; i < part.first + part.count; i++) {
+        add_target(list, request->flows[i]->cell, 0);
+        add_target(list, request->flows[i]->reverse_cell, 0);
+    }
+    add_target(list, part.total, 1);
+}
+
+int32_t flow_targets(const struct measure_request *request, struct arena *arena,
+    struct flow_target **out_targets, uint32_t *out_count, struct error *err)
+{
+    const uint32_t count = flow_count(request->flows);
+    const uint32_t parts = flow_parts(request);
+    struct target_list list = { .unit = request->unit };
 
     list.targets =
-        arena_alloc(arena, (size_t)count * 2 + 1, sizeof *list.targets);
+        arena_alloc(arena, (size_t)count * 2 + parts, sizeof *list.targets);
     FAIL_IF(list.targets == NULL, err, NVBW_E_SYSTEM,
         "no memory for the cells of %u flows", count);
-    for (uint32_t i = 0; i < count; i++) {
-        add_target(&list, flows[i]->cell, 0);
-        add_target(&list, flows[i]->reverse_cell, 0);
+    for (uint32_t i = 0; i < parts; i++) {
+        add_part(&list, request, i);
     }
-    add_target(&list, total, 1);
     *out_targets = list.targets;
     *out_count = list.count;
     return NVBW_OK;

@@ -26,22 +26,26 @@ struct flow_target {
     const struct nvbw_cell *cell;
     uint32_t number;   /* of the cell in the unit */
     uint32_t unit;     /* NVBW_UNIT_* of its metric */
-    uint32_t is_total; /* 1: first start to last end of all flows */
+    uint32_t is_total; /* 1: first start to last end of all flows of its part */
+    uint32_t part;
 };
 
-/* The distinct cells of the flows, in order of appearance, and the total last.
- * The list lives in arena. NVBW_E_SYSTEM without memory. */
-int32_t flow_targets(const struct unit *unit,
-    const struct nvbw_flow *const *flows, const struct nvbw_cell *total,
-    struct arena *arena, struct flow_target **out_targets, uint32_t *out_count,
-    struct error *err);
+/* How many parts a request has, at least 1, and each of them. */
+uint32_t flow_parts(const struct measure_request *request);
+struct measure_part flow_part(
+    const struct measure_request *request, uint32_t part);
+
+/* Part by part the distinct cells of the flows, in order of appearance, and
+ * the total last. The list lives in arena. NVBW_E_SYSTEM without memory. */
+int32_t flow_targets(const struct measure_request *request, struct arena *arena,
+    struct flow_target **out_targets, uint32_t *out_count, struct error *err);
 
 /* Position in targets of a cell, or -1 (also for NULL). */
 int32_t flow_target_of(const struct unit *unit,
     const struct flow_target *targets, uint32_t count,
     const struct nvbw_cell *cell);
 
-/* 1 if the target's figure counts this flow's bytes. */
+/* 1 if the target's figure counts the bytes of this flow of its part. */
 int flow_is_counted(const struct unit *unit, const struct flow_target *target,
     const struct nvbw_flow *flow);
 

@@ -6,24 +6,37 @@
 
 #include <string.h>
 
+#include "session.h"
+
 static int32_t no_memory(struct error *err)
 {
     return error_set(err, NVBW_E_SYSTEM, "no memory to record a measurement");
 }
 
-/* The flows once for every record, since `counted` differs. */
-static struct flow_record *flows_of(const struct measure_request *request,
-    const struct flow_record *resolved, uint32_t count,
-    const struct flow_target *target, struct arena *arena)
+/* The flows of its part once for every record, since `counted` differs. */
+static int32_t add_flows(const struct measure_request *request,
+    const struct flow_record *resolved, const struct flow_target *target,
+    struct arena *arena, struct record *record, struct error *err)
 {
-    struct flow_record *const flows = arena_alloc(arena, count, sizeof *flows);
+    const struct measure_part part = flow_part(request, target->part);
+    struct flow_record *const flows =
+        arena_alloc(arena, part.count, sizeof *flows);
+    uint32_t *const gpus =
+        arena_alloc(arena, (size_t)part.count * 3, sizeof *gpus);
 
-    for (uint32_t i = 0; flows != NULL && i < count; i++) {
-        flows[i] = resolved[i];
-        flows[i].counted =
-            (uint32_t)flow_is_counted(request->unit, target, request->flows[i]);
+    if (flows == NULL || gpus == NULL) {
+        return no_memory(err);
     }
-    return flows;
+    for (uint32_t i = 0; i < part.count; i++) {
+        flows[i] = resolved[part.first + i];
+        flows[i].counted = (uint32_t)flow_is_counted(
+            request->unit, target, request->flows[part.first + i]);
+    }
+    record->flows = flows;
+    record->flows_count = part.count;
+    record->gpus = gpus;
+    record->gpus_count = flow_gpus(flows, part.count, gpus);
+    return NVBW_OK;
 }
 
 static void describe_target(const struct measure_request *request,
@@ -43,34 +56,23 @@ static void describe_target(const struct measure_request *request,
 }
 
 static int32_t make_records(const struct measure_request *request,
-    const struct flow_record *resolved, uint32_t count, struct arena *arena,
+    const struct flow_record *resolved, struct arena *arena,
     struct measure_result *out, struct error *err)
 {
     struct flow_target *targets = NULL;
-    uint32_t *const gpus = arena_alloc(arena, (size_t)count * 3, sizeof *gpus);
 
-    if (gpus == NULL) {
-        return no_memory(err);
-    }
-    TRY(flow_targets(request->unit, request->flows, request->total, arena,
-        &targets, &out->records_count, err));
+    TRY(flow_targets(request, arena, &targets, &out->records_count, err));
     out->records = arena_alloc(arena, out->records_count, sizeof *out->records);
     if (out->records == NULL) {
         return no_memory(err);
     }
-
-    const uint32_t gpus_count = flow_gpus(resolved, count, gpus);
-
     for (uint32_t i = 0; i < out->records_count; i++) {
         struct record *const record = &out->records[i];
 
         describe_target(request, &targets[i], record);
-        record->gpus = gpus;
-        record->gpus_count = gpus_count;
-        record->flows_count = count;
-        record->flows = flows_of(request, resolved, count, &targets[i], arena);
-        if (record->flows == NULL) {
-            return no_memory(err);
+        TRY(add_flows(request, resolved, &targets[i], arena, record, err));
+        if (flow_parts(request) > 1) {
+            settle_flag(arena, record, "concurrent");
         }
     }
     return NVBW_OK;
@@ -92,5 +94,5 @@ int32_t engine_record_only(const struct facts *facts,
         flow_resolve(facts, request->unit, &request->params, request->flows[i],
             &resolved[i]);
     }
-    return make_records(request, resolved, count, arena, out, err);
+    return make_records(request, resolved, arena, out, err);
 }

@@ -2,101 +2,20 @@
  * Copyright The nvbw-host authors */
 /* measure(): a plugin's flows to the engine, the engine's records to the
  * host. */
-#include "service.h"
+#include "service_take.h"
 
-#include "abi.h"
+#include <stdio.h>
+
 #include "cancel.h"
 #include "clock.h"
 #include "flow.h"
 #include "state.h"
 
-enum {
-    MEASURE_ARENA_BYTES = 512 << 20,
-    FLOW_FLAGS = NVBW_FLOW_BACKGROUND | NVBW_FLOW_SYNC | NVBW_FLOW_STAGED |
-                 NVBW_FLOW_DEFAULT_STREAM
-};
-
-/* A measurement in this build's structs. */
-struct taken {
-    struct arena arena; /* lives as long as the call */
-    const struct nvbw_flow **flows;
-    uint32_t flows_count;
-    const struct nvbw_cell *total;
-    struct flow_target *targets;
-    uint32_t targets_count;
-};
+enum { MEASURE_ARENA_BYTES = 512 << 20 };
 
 static int32_t no_memory(struct error *err)
 {
     return error_set(err, NVBW_E_SYSTEM, "no memory for a measurement");
-}
-
-static int32_t take_cell(struct taken *taken, const struct nvbw_cell *given,
-    const struct nvbw_cell **out, struct error *err)
-{
-    struct nvbw_cell *const cell = arena_alloc(&taken->arena, 1, sizeof *cell);
-
-    *out = NULL;
-    if (given == NULL) {
-        return NVBW_OK;
-    }
-    if (cell == NULL) {
-        return no_memory(err);
-    }
-    TRY(abi_read(given, "cell", 0, cell, sizeof *cell, err));
-    *out = cell;
-    return NVBW_OK;
-}
-
-static int32_t take_flow(struct taken *taken, const struct nvbw_flow *given,
-    const struct nvbw_flow **out, struct error *err)
-{
-    struct nvbw_flow *const flow = arena_alloc(&taken->arena, 1, sizeof *flow);
-
-    if (flow == NULL) {
-        return no_memory(err);
-    }
-    TRY(abi_read(given, "flow", FLOW_FLAGS, flow, sizeof *flow, err));
-    TRY(take_cell(taken, flow->cell, &flow->cell, err));
-    TRY(take_cell(taken, flow->reverse_cell, &flow->reverse_cell, err));
-    *out = flow;
-    return NVBW_OK;
-}
-
-static int32_t take(const struct task_run *run,
-    const struct nvbw_measurement *given, struct taken *taken,
-    struct error *err)
-{
-    struct nvbw_measurement measurement;
-
-    TRY(abi_read(
-        given, "measurement", 0, &measurement, sizeof measurement, err));
-    taken->flows_count = flow_count(measurement.flows);
-    FAIL_IF(taken->flows_count > FLOW_LIMIT, err, NVBW_E_INVALID,
-        "a measurement has more than %d flows; is its NULL missing",
-        FLOW_LIMIT);
-    taken->flows = arena_alloc(
-        &taken->arena, taken->flows_count + 1, sizeof *taken->flows);
-    if (taken->flows == NULL) {
-        return no_memory(err);
-    }
-    for (uint32_t i = 0; i < taken->flows_count; i++) {
-        TRY(take_flow(taken, measurement.flows[i], &taken->flows[i], err));
-    }
-    TRY(take_cell(taken, measurement.total, &taken->total, err));
-    TRY(flow_check(run->facts, &run->unit, taken->flows, taken->total, err));
-    return flow_targets(&run->unit, taken->flows, taken->total, &taken->arena,
-        &taken->targets, &taken->targets_count, err);
-}
-
-static int is_wanted(const struct service *service, const struct taken *taken)
-{
-    for (uint32_t i = 0; i < taken->targets_count; i++) {
-        if (service_wants(service, taken->targets[i].number)) {
-            return 1;
-        }
-    }
-    return 0;
 }
 
 /* The driver's start and new contexts take seconds on large machines: that is
@@ -109,42 +28,60 @@ static void wake_gpus(
     }
 }
 
-static int32_t send_begin(
-    struct service *service, struct taken *taken, struct error *err)
-{
-    const struct task_run *const run = service->run;
-    const size_t count = taken->flows_count;
-    struct flow_record *const flows =
-        arena_alloc(&taken->arena, count, sizeof *flows);
-    struct begin_frame begin = { 0 };
+/* What is in flight while a request is carried out. */
+struct flight {
+    struct service *service;
+    const struct measure_request *request;
+    struct arena *arena;
+    struct flow_target *targets;
+    uint32_t targets_count;
+};
 
-    begin.gpus = arena_alloc(&taken->arena, count * 3, sizeof *begin.gpus);
+static int32_t find_targets(struct flight *flight, struct error *err)
+{
+    return flow_targets(flight->request, flight->arena, &flight->targets,
+        &flight->targets_count, err);
+}
+
+static int is_wanted(const struct flight *flight)
+{
+    for (uint32_t i = 0; i < flight->targets_count; i++) {
+        if (service_wants(flight->service, flight->targets[i].number)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int32_t send_begin(const struct flight *flight, struct error *err)
+{
+    const struct measure_request *const request = flight->request;
+    const size_t count = flow_count(request->flows);
+    struct flow_record *const flows =
+        arena_alloc(flight->arena, count, sizeof *flows);
+    struct begin_frame begin = { .parts = flow_parts(request) };
+
+    begin.gpus = arena_alloc(flight->arena, count * 3, sizeof *begin.gpus);
     begin.cells =
-        arena_alloc(&taken->arena, taken->targets_count, sizeof *begin.cells);
+        arena_alloc(flight->arena, flight->targets_count, sizeof *begin.cells);
     if (flows == NULL || begin.gpus == NULL || begin.cells == NULL) {
         return no_memory(err);
     }
     for (uint32_t i = 0; i < count; i++) {
-        flow_resolve(
-            run->facts, &run->unit, &run->measure, taken->flows[i], &flows[i]);
+        flow_resolve(flight->service->run->facts, request->unit,
+            &request->params, request->flows[i], &flows[i]);
     }
     begin.gpus_count = flow_gpus(flows, (uint32_t)count, begin.gpus);
-    for (uint32_t i = 0; i < taken->targets_count; i++) {
-        if (service_wants(service, taken->targets[i].number)) {
-            begin.cells[begin.cells_count++] = taken->targets[i].number;
+    for (uint32_t i = 0; i < flight->targets_count; i++) {
+        if (service_wants(flight->service, flight->targets[i].number)) {
+            begin.cells[begin.cells_count++] = flight->targets[i].number;
         }
     }
-    wake_gpus(service, &begin);
-    service_restart_clock(service);
+    wake_gpus(flight->service, &begin);
+    service_restart_clock(flight->service);
     begin.now_ns = clock_machine_ns();
-    service_send(service, FRAME_BEGIN, &begin);
+    service_send(flight->service, FRAME_BEGIN, &begin);
     return NVBW_OK;
-}
-
-static int is_cancelled(void *user)
-{
-    (void)user;
-    return cancel_requested();
 }
 
 static void settle_records(
@@ -165,38 +102,101 @@ static void settle_records(
     }
 }
 
-static int32_t carry_out(
-    struct service *service, struct taken *taken, struct error *err)
+static int32_t measure(const struct flight *flight,
+    struct measure_result *result, struct error *err)
 {
-    struct task_run *const run = service->run;
-    const struct measure_request request = {
-        .unit = &run->unit,
-        .params = run->measure,
-        .flows = taken->flows,
-        .total = taken->total,
-        .ctx = &service->ctx,
-        .cancelled = is_cancelled,
-        .between_samples = service_between_samples,
-        .user = service,
-    };
-    struct measure_result result = { 0 };
-    int32_t status = NVBW_OK;
+    struct task_run *const run = flight->service->run;
 
-    run->measuring = 1;
     if (run->recording) {
-        status = engine_record_only(
-            run->facts, &request, &taken->arena, &result, err);
-    } else {
-        status = send_begin(service, taken, err);
-        if (status == NVBW_OK) {
-            status = engine_measure(
-                run->engine, &request, &taken->arena, &result, err);
+        return engine_record_only(
+            run->facts, flight->request, flight->arena, result, err);
+    }
+    TRY(send_begin(flight, err));
+    return engine_measure(
+        run->engine, flight->request, flight->arena, result, err);
+}
+
+/* 1 for a figure, and for bytes of this very cell that were wrong. */
+static int is_own_word(const struct record *record)
+{
+    return record->state == STATE_MEASURED ||
+           (record->state == STATE_MISMATCH && record->mismatches > 0);
+}
+
+static void log_trouble(
+    const struct flight *flight, const struct record *record)
+{
+    char text[512];
+
+    snprintf(text, sizeof text,
+        "%s, row %u, column %u and what ran beside it are measured one after "
+        "another: %s",
+        record->metric, record->row, record->col,
+        record->message != NULL ? record->message : "no reason was given");
+    service_host.log(&flight->service->ctx, NVBW_LOG_WARN, text);
+}
+
+/* Of what was measured side by side only what came to a word of its own is
+ * settled: a trouble that all share may be the doing of one. */
+static void keep_own_words(
+    const struct flight *flight, struct measure_result *result)
+{
+    uint32_t kept = 0;
+    uint32_t dropped = 0;
+
+    if (flow_parts(flight->request) == 1 || flight->service->run->recording) {
+        return;
+    }
+    for (uint32_t i = 0; i < result->records_count; i++) {
+        const struct record *const record = &result->records[i];
+
+        if (is_own_word(record)) {
+            result->records[kept++] = *record;
+        } else if (dropped++ == 0) {
+            log_trouble(flight, record);
         }
     }
+    result->records_count = kept;
+}
+
+static int32_t carry_out(struct service *service,
+    const struct measure_request *request, struct arena *arena,
+    struct error *err)
+{
+    struct task_run *const run = service->run;
+    struct flight flight = { service, request, arena, NULL, 0 };
+    struct measure_result result = { 0 };
+
+    TRY(find_targets(&flight, err));
+    if (!is_wanted(&flight)) {
+        return NVBW_OK;
+    }
+    run->measuring = 1;
+
+    const int32_t status = measure(&flight, &result, err);
+
     run->measuring = 0;
+    keep_own_words(&flight, &result);
     settle_records(service, &result);
     run->poisoned = result.poisoned;
     return status;
+}
+
+/* At once, and one after another what came to nothing that way. */
+static int32_t carry_out_all(struct service *service, const struct taken *taken,
+    struct arena *arena, struct error *err)
+{
+    const struct task_run *const run = service->run;
+
+    if (taken->parts_count == 1 || !run->task->apart) {
+        TRY(carry_out(service, &taken->all, arena, err));
+    }
+    for (uint32_t i = 0; taken->parts_count > 1 && i < taken->parts_count &&
+                         !run->recording && !run->poisoned;
+         i++) {
+        TRY(carry_out(service, &taken->parts[i], arena, err));
+    }
+    return NVBW_OK;
 }
 
 int32_t service_measure(
@@ -214,18 +214,19 @@ int32_t service_measure(
         return NVBW_E_CANCELLED;
     }
 
-    struct taken taken = { 0 };
+    struct taken taken = { .parts = NULL };
+    struct arena arena;
 
-    arena_init(&taken.arena, MEASURE_ARENA_BYTES);
+    arena_init(&arena, MEASURE_ARENA_BYTES);
 
-    int32_t status = take(run, measurement, &taken, &err);
+    int32_t status = service_take(service, measurement, &arena, &taken, &err);
 
     if (status == NVBW_E_INVALID) {
         service_broken(service, "C13: measure(): %s", err.text);
-    } else if (status == NVBW_OK && is_wanted(service, &taken)) {
-        status = carry_out(service, &taken, &err);
+    } else if (status == NVBW_OK) {
+        status = carry_out_all(service, &taken, &arena, &err);
     }
-    arena_clear(&taken.arena);
+    arena_clear(&arena);
     if (status < 0) {
         run->trouble = err;
         run->trouble.status = status;

@@ -17,6 +17,7 @@ struct flow_run {
     uint64_t src_step, dst_step;      /* from one copy's slice to the next */
     int32_t cell;                     /* index in session->targets, or -1 */
     int32_t reverse;                  /* likewise, for SPLIT */
+    uint32_t part;                    /* of the request */
     void *state;                      /* the backend's */
 };
 
@@ -24,9 +25,16 @@ struct flow_run {
 struct target {
     const struct nvbw_cell *cell;
     struct record *record;
-    uint32_t is_total;
-    uint32_t unit; /* NVBW_UNIT_* of its metric */
+    uint32_t is_total; /* of all flows of its part */
+    uint32_t unit;     /* NVBW_UNIT_* of its metric */
+    uint32_t part;     /* of the request */
 };
+/* 1 if the target is a total that this flow is in. */
+static inline int target_totals(
+    const struct target *target, const struct flow_run *flow)
+{
+    return target->is_total && target->part == flow->part;
+}
 
 /* What one sample gave, per target: how long and how many bytes (or repeats
  * for figures in nanoseconds). */

@@ -14,11 +14,10 @@ static int32_t build_targets(struct session *session,
     struct measure_result *result, struct flow_target **out_targets,
     struct error *err)
 {
-    const struct measure_request *const request = session->request;
     uint32_t count = 0;
 
-    TRY(flow_targets(request->unit, request->flows, request->total,
-        session->arena, out_targets, &count, err));
+    TRY(flow_targets(
+        session->request, session->arena, out_targets, &count, err));
     session->targets_count = count;
     session->targets =
         arena_alloc(session->arena, count, sizeof *session->targets);
@@ -31,7 +30,8 @@ static int32_t build_targets(struct session *session,
         session->targets[i] = (struct target){ .cell = target->cell,
             .record = &result->records[i],
             .is_total = target->is_total,
-            .unit = target->unit };
+            .unit = target->unit,
+            .part = target->part };
     }
     return NVBW_OK;
 }
@@ -50,6 +50,17 @@ static void build_flow(
         request->unit, targets, session->targets_count, given->cell);
     run->reverse = flow_target_of(
         request->unit, targets, session->targets_count, given->reverse_cell);
+}
+
+static void number_parts(struct session *session)
+{
+    for (uint32_t i = 0; i < flow_parts(session->request); i++) {
+        const struct measure_part part = flow_part(session->request, i);
+
+        for (uint32_t k = part.first; k < part.first + part.count; k++) {
+            session->flows[k].part = i;
+        }
+    }
 }
 
 int32_t session_build(const struct facts *facts,
@@ -74,6 +85,7 @@ int32_t session_build(const struct facts *facts,
         build_flow(out, targets, i);
         counted += (request->flows[i]->flags & NVBW_FLOW_BACKGROUND) == 0;
     }
+    number_parts(out);
     out->contended = counted > 1 || counted < count;
     return NVBW_OK;
 }
@@ -91,12 +103,16 @@ int32_t session_choose(struct session *session, struct error *err)
     return flow_support_check(session, err);
 }
 
-static void finish_flows(const struct session *session, struct record *record)
+static void finish_flows(
+    const struct session *session, const struct target *target)
 {
+    const uint32_t first = flow_part(session->request, target->part).first;
+    struct record *const record = target->record;
+
     for (uint32_t i = 0; i < record->flows_count; i++) {
         const uint32_t counted = record->flows[i].counted;
 
-        record->flows[i] = session->flows[i].record;
+        record->flows[i] = session->flows[first + i].record;
         record->flows[i].counted = counted;
     }
 }
@@ -108,7 +124,7 @@ void session_finish(struct session *session, uint64_t begin_ns)
     for (uint32_t i = 0; i < session->targets_count; i++) {
         struct record *const record = session->targets[i].record;
 
-        finish_flows(session, record);
+        finish_flows(session, &session->targets[i]);
         if (record->clock == NULL && session->backend != NULL) {
             record->clock = session->backend->clock;
         }

@@ -94,7 +94,8 @@ int32_t sm_verify_read(
     for (uint32_t i = 0; i < session->targets_count; i++) {
         struct record *const record = session->targets[i].record;
 
-        if ((int32_t)i != flow->run->cell && !session->targets[i].is_total) {
+        if ((int32_t)i != flow->run->cell &&
+            !target_totals(&session->targets[i], flow->run)) {
             continue;
         }
         record->verified = "sum";

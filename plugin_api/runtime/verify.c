@@ -85,13 +85,10 @@ static int32_t note(const struct cuda_flow *flow, const struct way *way,
     return NVBW_OK;
 }
 
-static int32_t compare_by_gpu(struct cuda_session *cuda,
-    const struct cuda_flow *flow, const struct way *way, const struct gpu *gpu,
-    struct finding *finding, struct error *err)
+static int32_t launch_compare(const struct cuda_flow *flow,
+    const struct way *way, const struct gpu *gpu, struct error *err)
 {
     const cu_address room = gpu->room + GPU_ROOM_RESULTS;
-    const uint64_t *const results =
-        (const void *)(cuda->engine->page + PAGE_RESULTS);
     uint64_t first;
     uint64_t count;
 
@@ -110,6 +107,25 @@ static int32_t compare_by_gpu(struct cuda_session *cuda,
         TRY(gpu_launch(
             gpu, GPU_KERNEL_compare, gpu->stream, &args, args.bytes, err));
     }
+    return NVBW_OK;
+}
+
+static int32_t compare_by_gpu(struct cuda_session *cuda, struct cuda_flow *flow,
+    const struct way *way, const struct gpu *gpu, struct finding *finding,
+    struct error *err)
+{
+    const uint64_t *const results =
+        (const void *)(cuda->engine->page + PAGE_RESULTS);
+    const uint32_t is_launched = flow->comparing;
+    uint64_t first;
+    uint64_t count;
+
+    flow->comparing = 0;
+    if (!is_launched) {
+        TRY(launch_compare(flow, way, gpu, err));
+    }
+    TRY(gpu_use(gpu, err));
+    verify_range(flow, &first, &count);
     TRY(fetch_results(cuda, gpu, err));
     for (uint64_t i = 0; i < count; i++) {
         TRY(note(flow, way, gpu, first + i, results[i % RESULTS],
@@ -162,17 +178,17 @@ void verify_tell(struct cuda_session *cuda, const struct cuda_flow *flow,
     for (uint32_t i = 0; i < session->targets_count; i++) {
         const int own = (int32_t)i == flow->run->cell ||
                         (int32_t)i == flow->run->reverse ||
-                        session->targets[i].is_total;
+                        target_totals(&session->targets[i], flow->run);
 
-        if (own || (!has_cell && finding->wrong > 0)) {
+        if (own || (!has_cell && finding->wrong > 0 &&
+                       session->targets[i].part == flow->run->part)) {
             add_finding(flow, finding, session->targets[i].record);
         }
     }
 }
 
-static int32_t verify_way(struct cuda_session *cuda,
-    const struct cuda_flow *flow, const struct way *way,
-    struct finding *finding, struct error *err)
+static int32_t verify_way(struct cuda_session *cuda, struct cuda_flow *flow,
+    const struct way *way, struct finding *finding, struct error *err)
 {
     if (way->bytes == 0 || way->to == NULL) {
         return NVBW_OK;
@@ -198,13 +214,18 @@ int32_t verify_copies(
     return NVBW_OK;
 }
 
-static int32_t verify_flow(
-    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+static int has_own_verify(const struct cuda_flow *flow)
 {
     const struct initiator *const by = flow->initiator;
 
-    if (by->verify != NULL && (by->own_slices || flow->run->dst == NULL)) {
-        return by->verify(cuda, flow, err);
+    return by->verify != NULL && (by->own_slices || flow->run->dst == NULL);
+}
+
+static int32_t verify_flow(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+{
+    if (has_own_verify(flow)) {
+        return flow->initiator->verify(cuda, flow, err);
     }
     return flow->run->dst != NULL ? verify_copies(cuda, flow, err) : NVBW_OK;
 }
@@ -220,8 +241,52 @@ static int32_t verify_all(
     return NVBW_OK;
 }
 
+/* The GPU that compares what arrived, or NULL. */
+static const struct gpu *comparer_of(
+    const struct cuda_session *cuda, const struct cuda_flow *flow)
+{
+    return flow->background || flow->run->dst == NULL || has_own_verify(flow)
+               ? NULL
+               : contents_owner(cuda, flow, flow->run->dst);
+}
+
+static int has_split(const struct cuda_session *cuda)
+{
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        if (cuda->flows[i].run->record.operation == NVBW_OP_SPLIT) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* GPUs compare at the same time: each begins with the first of its flows.
+ * Their results have room for one comparison, so others wait. */
+static int32_t launch_first(struct cuda_session *cuda, struct error *err)
+{
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        struct cuda_flow *const flow = &cuda->flows[i];
+        const struct gpu *const gpu = comparer_of(cuda, flow);
+        struct way ways[WAYS];
+        uint32_t before = 0;
+
+        while (before < i && comparer_of(cuda, &cuda->flows[before]) != gpu) {
+            before++;
+        }
+        if (gpu != NULL && before == i && ways_of(flow, ways) == 1 &&
+            ways[0].bytes > 0) {
+            TRY(launch_compare(flow, &ways[0], gpu, err));
+            flow->comparing = 1;
+        }
+    }
+    return NVBW_OK;
+}
+
 int32_t verify_counted(struct cuda_session *cuda, struct error *err)
 {
+    if (cuda->counted_count > 1 && !has_split(cuda)) {
+        TRY(launch_first(cuda, err));
+    }
     return verify_all(cuda, 0, err);
 }
 

@@ -124,6 +124,7 @@ static const struct entry entries[] = {
     MEMBER(nvbw_measurement, flags),
     MEMBER(nvbw_measurement, flows),
     MEMBER(nvbw_measurement, total),
+    MEMBER(nvbw_measurement, beside),
     STRUCT(nvbw_place),
     MEMBER(nvbw_place, size),
     MEMBER(nvbw_place, flags),

@@ -355,6 +355,13 @@ struct nvbw_measurement {
     const struct nvbw_cell *total; /* all counted bytes over first start to
                                       last end, or NULL; in ns for a metric
                                       of that unit */
+    /* Others that run at the same time, NULL-terminated, or NULL; each keeps
+     * its own cells and total, and has no beside of its own. No two of all
+     * these may use the same GPU, none may use host memory or have background
+     * flows. Their cells are flagged "concurrent". Where one of them cannot be
+     * measured the host measures them one after another instead, so that each
+     * cell gets its own word. */
+    const struct nvbw_measurement *const *beside;
 };
 
 /* ---- The host ----------------------------------------------------------- */

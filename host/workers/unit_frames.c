@@ -81,6 +81,7 @@ static int32_t take_begin(
         run->gpus[i] = begin->gpus[i];
     }
     run->gpus_count = begin->gpus_count;
+    run->parts = begin->parts;
     if (begin->gpus_count > 0) {
         run->conductor->runner.has_driver = 1;
     }

@@ -207,6 +207,7 @@ static int32_t send_task(struct unit_run *run, struct error *err)
         .driver_file = conductor->request->setup->driver_file,
         .unit = *run->unit,
         .attempt = run->attempt,
+        .apart = run->apart,
         .budget_ns = budget_left(conductor) };
 
     TRY(wanted_list(
@@ -218,6 +219,7 @@ static int32_t send_task(struct unit_run *run, struct error *err)
     run->begun_at = 0;
     run->settled = 0;
     run->gpus_count = 0;
+    run->parts = 0;
     memset(run->in_flight.has, 0, run->in_flight.span);
     run->in_flight.count = 0;
     conductor->runner.task = run;
@@ -344,6 +346,33 @@ static int32_t check_gpus_left(struct unit_run *run, struct error *err)
         err);
 }
 
+/* Cells that ran side by side and of which it is not known who ended the
+ * worker. Those on a GPU that is of no use any more are not tried again: that
+ * is who it was. */
+static int32_t doubt_in_flight(
+    struct unit_run *run, const struct cause *cause, struct error *err)
+{
+    const struct conductor *const conductor = run->conductor;
+
+    for (int32_t cell = wanted_next(&run->in_flight, 0); cell >= 0;
+         cell = wanted_next(&run->in_flight, (uint32_t)cell + 1)) {
+        wanted_remove(&run->wanted, (uint32_t)cell);
+        if (taint_blocks(&conductor->taint, run->unit, (uint32_t)cell,
+                run->recording) < 0) {
+            wanted_add(&run->doubt, (uint32_t)cell);
+            continue;
+        }
+        TRY(ledger_settle(&run->conductor->ledger, run->unit, run->attempt,
+            (uint32_t)cell, cause, err));
+    }
+    return NVBW_OK;
+}
+
+static int is_doubtful(const struct unit_run *run, const struct cause *cause)
+{
+    return run->parts > 1 && !run->apart && cause->state != STATE_CANCELLED;
+}
+
 static void count_end(struct unit_run *run)
 {
     const struct runner *const runner = &run->conductor->runner;
@@ -373,6 +402,11 @@ static int32_t after_end(struct unit_run *run, struct error *err)
         TRY(unit_run_settle_all(run, &cause, err));
     }
     blame_first(run);
+    if (is_doubtful(run, &cause)) {
+        TRY(check_gpus_left(run, err));
+        TRY(doubt_in_flight(run, &cause, err));
+        return runner_note_end(&conductor->runner, &conductor->ledger, err);
+    }
     TRY(settle_in_flight(run, &cause, err));
     TRY(check_gpus_left(run, err));
     return runner_note_end(&conductor->runner, &conductor->ledger, err);
@@ -421,26 +455,53 @@ static int32_t run_once(struct unit_run *run, struct error *err)
     return after_end(run, err);
 }
 
-int32_t unit_run_cells(struct unit_run *run, struct error *err)
+/* Where side by side nothing is settled, one after another may do. */
+static int32_t doubt_rest(struct unit_run *run)
 {
-    const uint32_t gpus = run->conductor->request->evidence->facts.gpus_count;
+    for (int32_t cell = wanted_next(&run->wanted, 0); cell >= 0;
+         cell = wanted_next(&run->wanted, (uint32_t)cell + 1)) {
+        wanted_remove(&run->wanted, (uint32_t)cell);
+        wanted_add(&run->doubt, (uint32_t)cell);
+    }
+    return NVBW_OK;
+}
+
+static int32_t run_wanted(struct unit_run *run, struct error *err)
+{
     struct cause cut;
 
-    TRY(wanted_init(&run->in_flight, run->unit, run->arena, err));
-    run->gpus = arena_alloc(run->arena, gpus, sizeof *run->gpus);
-    FAIL_IF(
-        run->gpus == NULL, err, NVBW_E_SYSTEM, "no memory for %u GPUs", gpus);
     while (run->wanted.count > 0) {
         if (conductor_is_cut(run->conductor, &cut)) {
             return cut_off(run, &cut, err);
         }
         TRY(block_tainted(run, err));
         if (run->barren >= BARREN_LIMIT) {
-            return give_up(run, err);
+            return run->doubt.count > 0 ? doubt_rest(run) : give_up(run, err);
         }
         if (run->wanted.count > 0) {
             TRY(run_once(run, err));
         }
     }
     return NVBW_OK;
+}
+
+int32_t unit_run_cells(struct unit_run *run, struct error *err)
+{
+    const uint32_t gpus = run->conductor->request->evidence->facts.gpus_count;
+
+    run->apart = 0;
+    TRY(wanted_init(&run->in_flight, run->unit, run->arena, err));
+    TRY(wanted_init(&run->doubt, run->unit, run->arena, err));
+    run->gpus = arena_alloc(run->arena, gpus, sizeof *run->gpus);
+    FAIL_IF(
+        run->gpus == NULL, err, NVBW_E_SYSTEM, "no memory for %u GPUs", gpus);
+    TRY(run_wanted(run, err));
+    if (run->doubt.count == 0) {
+        return NVBW_OK;
+    }
+    run->wanted = run->doubt;
+    run->barren = 0;
+    run->apart = 1;
+    TRY(wanted_init(&run->doubt, run->unit, run->arena, err));
+    return run_wanted(run, err);
 }

@@ -32,6 +32,11 @@ struct unit_run {
     const struct recording *recording; /* for taint_blocks, or NULL */
     /* The rest is for the time of a task. */
     struct wanted in_flight;
+    uint32_t parts; /* in flight side by side, of which one ended the worker */
+    /* Cells that were in flight side by side when a worker ended: they are run
+     * again one after another, so that only the culprit bears it. */
+    struct wanted doubt;
+    uint32_t apart; /* 1: that is being done */
     uint32_t *gpus; /* in flight: positions in facts->gpus */
     uint32_t gpus_count;
     uint32_t has_begun, begun_at; /* BEGIN restarted the clock at this count */

@@ -16,6 +16,12 @@ static const char *chase_help[] = {
     "steps of 128 bytes over 2 MiB, mean over all SMs, as nvbandwidth does",
     "a random cycle that caches and prefetchers cannot guess",
 };
+static const char *concurrency_choices[] = { "alone", "disjoint" };
+static const char *concurrency_help[] = {
+    "one pair of GPUs at a time",
+    "pairs that share no GPU at once: as many measurements as there are GPUs, "
+    "not as there are pairs",
+};
 static const char *p2p_choices[] = { "on", "off", "both" };
 static const char *p2p_help[] = {
     "with peer access",
@@ -169,12 +175,11 @@ const struct param_schema standard_params[] = {
     },
     {
         .name = "concurrency",
-        .help = "flows that one GPU carries out at the same time",
-        .type = NVBW_TYPE_INT,
-        .unit = NVBW_UNIT_COUNT,
-        .default_text = "1",
-        .min_text = "1",
-        .max_text = "64",
+        .help = "which bandwidths between pairs of GPUs are measured at the "
+                "same time",
+        .type = NVBW_TYPE_ENUM,
+        .default_text = "alone",
+        CHOICES(concurrency),
     },
     {
         .name = "p2p",

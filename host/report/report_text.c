@@ -238,6 +238,26 @@ static void add_summary_of(
     arena_clear(&arena);
 }
 
+/* Figures that are not of a quiet machine must not be taken for such. */
+static void add_concurrent(
+    struct text_report *report, const struct report_shape *of)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < of->count; i++) {
+        const struct record *const record = of->list[i].record;
+
+        for (uint32_t k = 0; record != NULL && k < record->flags_count; k++) {
+            count += strcmp(record->flags[k], "concurrent") == 0;
+        }
+    }
+    if (count > 0) {
+        add_line_format(report, 2,
+            "concurrent: %u of %u cells were measured while others were", count,
+            of->count);
+    }
+}
+
 static int has_figure(const struct report_shape *of)
 {
     for (uint32_t i = 0; i < of->count; i++) {
@@ -257,6 +277,7 @@ static void add_shape(struct text_report *report, const struct report_shape *of)
         report_scale_of(of->shape->unit)->word);
     report_matrix_add(report->input, of, report->out);
     add_summary_of(report, of);
+    add_concurrent(report, of);
     add_utilisation(report, of);
     add_limit(report, of);
 }

@@ -7,6 +7,7 @@
 
 static const char *modes[] = { "adaptive", "fixed" };
 static const char *chases[] = { "stride", "random" };
+static const char *concurrencies[] = { "alone", "disjoint" };
 static const char *peer_modes[] = { "on", "off", "both" };
 
 #define CHOICES(list)                                                          \
@@ -32,7 +33,7 @@ static const struct param_schema types[] = {
     { .name = "gate", .type = NVBW_TYPE_BOOL },
     { .name = "chase", .type = NVBW_TYPE_ENUM, CHOICES(chases) },
     { .name = "sizes", .type = NVBW_TYPE_TEXT },
-    { .name = "concurrency", .type = NVBW_TYPE_INT },
+    { .name = "concurrency", .type = NVBW_TYPE_ENUM, CHOICES(concurrencies) },
     { .name = "p2p", .type = NVBW_TYPE_ENUM, CHOICES(peer_modes) },
     { .name = "threads", .type = NVBW_TYPE_INT },
 };

@@ -3,6 +3,9 @@
 #include "peer_traffic.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "peer_rounds.h"
 
 /* ---- Metrics ------------------------------------------------------------ */
 
@@ -45,8 +48,6 @@ struct peer_run {
     const struct peer_traffic *traffic;
     const struct peer_mover *mover;
     uint32_t gpus;
-    struct nvbw_flow *flows;       /* gpus of them */
-    const struct nvbw_flow **list; /* with room for the NULL */
 };
 
 static struct nvbw_flow make_flow(const struct peer_run *run, uint32_t actor,
@@ -67,84 +68,171 @@ static struct nvbw_flow make_flow(const struct peer_run *run, uint32_t actor,
     return flow;
 }
 
-static int32_t measure(
-    const struct peer_run *run, uint32_t count, const struct nvbw_cell *total)
+static int32_t no_memory(const struct peer_run *run)
 {
-    const struct nvbw_measurement at_once = {
-        .size = sizeof at_once, .flows = run->list, .total = total
-    };
-
-    for (uint32_t i = 0; i < count; i++) {
-        run->list[i] = &run->flows[i];
-    }
-    run->list[count] = NULL;
-    return run->ctx->host->measure(run->ctx, &at_once);
+    return run->ctx->host->fail(
+        run->ctx, NULL, NVBW_E_SYSTEM, 0, "no memory for the list of flows");
 }
 
-static int32_t measure_pair(
-    const struct peer_run *run, uint32_t row, uint32_t col)
+/* ---- Pairs -------------------------------------------------------------- */
+
+/* A pair's measurement and what it points to, so it stays where it is. */
+struct pair {
+    struct nvbw_cell cells[3];
+    struct nvbw_flow flows[2];
+    const struct nvbw_flow *list[3];
+    struct nvbw_measurement measurement;
+};
+
+static void fill_pair(
+    const struct peer_run *run, uint32_t row, uint32_t col, struct pair *out)
 {
     const struct nvbw_cell cell = NVBW_CELL("bandwidth", row, col);
 
-    run->flows[0] = make_flow(run, row, col, &cell);
-    return measure(run, 1, NULL);
+    out->cells[0] = cell;
+    out->flows[0] = make_flow(run, row, col, &out->cells[0]);
+    out->list[0] = &out->flows[0];
+    out->list[1] = NULL;
+    out->measurement =
+        (struct nvbw_measurement){ .size = sizeof out->measurement,
+            .flows = out->list };
 }
 
-static int32_t measure_both_ways(
-    const struct peer_run *run, uint32_t row, uint32_t col)
+static void fill_both_ways(
+    const struct peer_run *run, uint32_t row, uint32_t col, struct pair *out)
 {
-    const struct nvbw_cell there = NVBW_CELL("forward", row, col);
-    const struct nvbw_cell back = NVBW_CELL("reverse", row, col);
-    const struct nvbw_cell sum = NVBW_CELL("total", row, col);
+    const struct nvbw_cell cells[] = { NVBW_CELL("forward", row, col),
+        NVBW_CELL("reverse", row, col), NVBW_CELL("total", row, col) };
     const uint32_t reads = run->traffic->reads;
+    const uint32_t sender = reads ? col : row;
+    const uint32_t answerer = reads ? row : col;
 
-    run->flows[0] =
-        make_flow(run, reads ? col : row, reads ? row : col, &there);
-    run->flows[1] = make_flow(run, reads ? row : col, reads ? col : row, &back);
-    return measure(run, 2, &sum);
+    memcpy(out->cells, cells, sizeof cells);
+    out->flows[0] = make_flow(run, sender, answerer, &out->cells[0]);
+    out->flows[1] = make_flow(run, answerer, sender, &out->cells[1]);
+    out->list[0] = &out->flows[0];
+    out->list[1] = &out->flows[1];
+    out->list[2] = NULL;
+    out->measurement =
+        (struct nvbw_measurement){ .size = sizeof out->measurement,
+            .flows = out->list,
+            .total = &out->cells[2] };
 }
 
-static int32_t measure_team(const struct peer_run *run, uint32_t one)
+static void fill(
+    const struct peer_run *run, uint32_t row, uint32_t col, struct pair *out)
 {
-    const struct nvbw_cell cell = NVBW_CELL("bandwidth", 0, one);
-    const int to_one = run->traffic->shape == PEER_ALL_TO_ONE;
-    uint32_t count = 0;
-
-    for (uint32_t other = 0; other < run->gpus; other++) {
-        if (other != one) {
-            run->flows[count++] = make_flow(
-                run, to_one ? other : one, to_one ? one : other, NULL);
-        }
+    if (run->traffic->shape == PEER_BOTH_WAYS) {
+        fill_both_ways(run, row, col, out);
+    } else {
+        fill_pair(run, row, col, out);
     }
-    return measure(run, count, &cell);
 }
 
-/* ---- Cells -------------------------------------------------------------- */
-
-static int32_t run_pairs(const struct peer_run *run)
+static int32_t run_alone(const struct peer_run *run)
 {
-    const int both = run->traffic->shape == PEER_BOTH_WAYS;
     int32_t status = NVBW_OK;
+    struct pair pair;
 
     for (uint32_t at = 0; at < run->gpus * run->gpus && status >= 0; at++) {
         const uint32_t row = at / run->gpus;
         const uint32_t col = at % run->gpus;
 
         if (row != col) {
-            status = both ? measure_both_ways(run, row, col)
-                          : measure_pair(run, row, col);
+            fill(run, row, col, &pair);
+            status = run->ctx->host->measure(run->ctx, &pair.measurement);
         }
     }
     return status;
 }
 
-static int32_t run_teams(const struct peer_run *run)
+/* All pairs of a round at once, in one direction: 1 turns them round. */
+static int32_t run_round(const struct peer_run *run, uint32_t round,
+    uint32_t turned, struct pair *pairs, const struct nvbw_measurement **list)
 {
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < (run->gpus + 1) / 2; i++) {
+        uint32_t one;
+        uint32_t other;
+
+        if (peer_round_pair(run->gpus, round, i, &one, &other)) {
+            fill(
+                run, turned ? other : one, turned ? one : other, &pairs[count]);
+            list[count] = &pairs[count].measurement;
+            count++;
+        }
+    }
+    list[count] = NULL;
+    pairs[0].measurement.beside = &list[1];
+    return run->ctx->host->measure(run->ctx, list[0]);
+}
+
+static int32_t run_disjoint(const struct peer_run *run)
+{
+    const size_t most = (size_t)run->gpus / 2 + 1;
+    struct pair *const pairs = calloc(most, sizeof *pairs);
+    const struct nvbw_measurement **const list = calloc(most, sizeof *list);
     int32_t status = NVBW_OK;
 
-    for (uint32_t one = 0; one < run->gpus && status >= 0; one++) {
-        status = measure_team(run, one);
+    if (pairs == NULL || list == NULL) {
+        status = no_memory(run);
     }
+    for (uint32_t i = 0; i < 2 * peer_rounds(run->gpus) && status >= 0; i++) {
+        status = run_round(run, i / 2, i % 2, pairs, list);
+    }
+    free(list);
+    free(pairs);
+    return status;
+}
+
+static int32_t run_pairs(const struct peer_run *run)
+{
+    return run->ctx->host->param_int(run->ctx, "concurrency", 0) ==
+                   PEER_CONCURRENCY_DISJOINT
+               ? run_disjoint(run)
+               : run_alone(run);
+}
+
+/* ---- Teams -------------------------------------------------------------- */
+
+static int32_t run_team(const struct peer_run *run, uint32_t one,
+    struct nvbw_flow *flows, const struct nvbw_flow **list)
+{
+    const struct nvbw_cell cell = NVBW_CELL("bandwidth", 0, one);
+    const int to_one = run->traffic->shape == PEER_ALL_TO_ONE;
+    const struct nvbw_measurement at_once = {
+        .size = sizeof at_once, .flows = list, .total = &cell
+    };
+    uint32_t count = 0;
+
+    for (uint32_t other = 0; other < run->gpus; other++) {
+        if (other != one) {
+            flows[count] = make_flow(
+                run, to_one ? other : one, to_one ? one : other, NULL);
+            list[count] = &flows[count];
+            count++;
+        }
+    }
+    list[count] = NULL;
+    return run->ctx->host->measure(run->ctx, &at_once);
+}
+
+static int32_t run_teams(const struct peer_run *run)
+{
+    const size_t most = (size_t)run->gpus + 1;
+    struct nvbw_flow *const flows = calloc(most, sizeof *flows);
+    const struct nvbw_flow **const list = calloc(most, sizeof *list);
+    int32_t status = NVBW_OK;
+
+    if (flows == NULL || list == NULL) {
+        status = no_memory(run);
+    }
+    for (uint32_t one = 0; one < run->gpus && status >= 0; one++) {
+        status = run_team(run, one, flows, list);
+    }
+    free(list);
+    free(flows);
     return status;
 }
 
@@ -167,23 +255,12 @@ int32_t peer_traffic_run(struct nvbw_ctx *ctx,
         [PEER_ALL_TO_ONE] = run_teams,
         [PEER_ONE_TO_ALL] = run_teams,
     };
-    struct peer_run run = { .ctx = ctx,
+    const struct peer_run run = { .ctx = ctx,
         .traffic = traffic,
         .mover = mover,
         .gpus = count_places(ctx->host->places(ctx, "gpu")) };
-    int32_t status = NVBW_OK;
 
-    run.flows = calloc((size_t)run.gpus + 2, sizeof *run.flows);
-    run.list = calloc((size_t)run.gpus + 3, sizeof *run.list);
-    if (run.flows != NULL && run.list != NULL) {
-        status = runs[traffic->shape](&run);
-    } else {
-        status = ctx->host->fail(
-            ctx, NULL, NVBW_E_SYSTEM, 0, "no memory for the list of flows");
-    }
-    free(run.list);
-    free(run.flows);
-    return status;
+    return runs[traffic->shape](&run);
 }
 
 int32_t peer_traffic_run_kernels(struct nvbw_ctx *ctx,

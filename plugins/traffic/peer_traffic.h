@@ -31,6 +31,8 @@ struct peer_mover {
 
 /* Choices of the standard parameter p2p. */
 enum { PEER_P2P_ON = 0, PEER_P2P_OFF = 1 };
+/* Choices of the standard parameter concurrency. */
+enum { PEER_CONCURRENCY_ALONE = 0, PEER_CONCURRENCY_DISJOINT = 1 };
 
 /* The metrics of each shape, for the plugins' tables. */
 extern const struct nvbw_metric *const peer_metrics_pair[];

@@ -24,7 +24,7 @@ with Folder() as f:
     f.write("p.cfg", PLAN)
 
     # Each worker meets the error at its own n-th kernel, after some cells.
-    code, report, stderr = run(f, "sticky", "kernel:fail=60")
+    code, report, stderr = run(f, "sticky", "kernel:fail=40")
     equal(code, 4, f"exit code after a sticky error ({stderr})")
     check_conservation(report)
     cells = cells_of(report)

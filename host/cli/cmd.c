@@ -16,6 +16,8 @@ const struct command *const commands[] = {
     &command_check_plugin,
     &command_resume,
     &command_report,
+    &command_baseline,
+    &command_compare,
     &command_verify,
     NULL,
 };

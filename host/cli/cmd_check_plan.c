@@ -15,6 +15,7 @@ static int run(const struct options *options, struct arena *arena)
 
     if (prepare_parts(options, arena, &prepared, &err) < 0 ||
         prepare_plan(&prepared, &err) < 0 ||
+        prepare_baseline(&prepared, &err) < 0 ||
         prepare_plugins(&prepared, &err) < 0 ||
         prepare_check(&prepared, &err) < 0) {
         return command_fail(&err, EXIT_USAGE);

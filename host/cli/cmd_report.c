@@ -2,6 +2,7 @@
  * Copyright The nvbw-host authors */
 #include "cmd.h"
 
+#include "baseline_file.h"
 #include "finish.h"
 
 /* Journals of up to a gigabyte are read. */
@@ -22,6 +23,9 @@ static int run(const struct options *options, struct arena *arena)
     const char *const file = arena_format(arena, "%s/journal.ndjson", dir);
 
     if (evidence_read(file, JOURNAL_LIMIT_BYTES, arena, &evidence, &err) < 0) {
+        return command_fail(&err, EXIT_USAGE);
+    }
+    if (baseline_fetch(dir, &evidence, arena, &err) < 0) {
         return command_fail(&err, EXIT_USAGE);
     }
     evidence.plan.reports_count = 0; /* the plan's have been written */

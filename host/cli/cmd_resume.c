@@ -81,6 +81,7 @@ static int32_t resume(struct prepared *prepared, struct evidence *evidence,
 
     TRY(evidence_read(
         file, JOURNAL_LIMIT_BYTES, prepared->arena, evidence, err));
+    TRY(baseline_fetch(dir->path, evidence, prepared->arena, err));
     TRY(finish_check_reports(prepared->options, &evidence->plan, err));
     TRY(prepare_facts(prepared, err));
     TRY(check_machine(&evidence->facts, &prepared->facts, err));

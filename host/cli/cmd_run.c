@@ -21,10 +21,12 @@ static const char *run_pattern(const struct options *options)
 static int32_t prepare_all(struct prepared *prepared, struct error *err)
 {
     TRY(prepare_plan(prepared, err));
+    TRY(prepare_baseline(prepared, err));
     TRY(finish_check_reports(prepared->options, &prepared->plan, err));
     TRY(prepare_plugins(prepared, err));
     TRY(prepare_check(prepared, err));
     TRY(prepare_facts(prepared, err));
+    TRY(prepare_baseline_fits(prepared, err));
     TRY(prepare_schedule(prepared, err));
     return prepare_expect(prepared, err);
 }
@@ -99,6 +101,8 @@ static int32_t carry_out(struct prepared *prepared, struct evidence *evidence,
     header.untrusted = (uint32_t)options->trust_plugins;
     header.wrapped = options->wrap != NULL;
     TRY(plan_copy(dir, &prepared->plan, prepared->arena, err));
+    evidence->baseline = prepared->baseline;
+    TRY(baseline_keep(evidence, dir, prepared->arena, err));
     prepared->setup.log_dir =
         arena_format(prepared->arena, "%s/workers", dir->path);
     TRY(journal_open(dir->path, &journal, err));

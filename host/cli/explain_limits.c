@@ -88,7 +88,9 @@ static int32_t explain(struct prepared *prepared, struct error *err)
     struct verdicts verdicts = { 0 };
 
     TRY(prepare_facts(prepared, err));
+    TRY(prepare_baseline_fits(prepared, err));
     TRY(prepare_schedule(prepared, err));
+    evidence.baseline = prepared->baseline;
     TRY(evidence_add(
         &evidence, prepared->arena, LINE_PLAN, &prepared->plan, err));
     TRY(evidence_add(

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "accept.h"
+#include "counterpart.h"
 #include "devices.h"
 #include "environment.h"
 #include "expect.h"
@@ -119,6 +120,44 @@ int32_t prepare_plan(struct prepared *prepared, struct error *err)
                : efficiency_load(&prepared->plan, prepared->parts.data,
                      prepared->arena, &prepared->efficiencies,
                      &prepared->efficiency_problems, err);
+}
+
+int32_t prepare_baseline(struct prepared *prepared, struct error *err)
+{
+    const struct plan_value *const given =
+        plan_option(&prepared->plan, "baseline");
+    struct evidence *const baseline =
+        arena_alloc(prepared->arena, 1, sizeof *baseline);
+    struct error why = { 0 };
+
+    FAIL_IF(baseline == NULL, err, NVBW_E_SYSTEM, "out of memory");
+    if (given == NULL) {
+        return NVBW_OK;
+    }
+    if (baseline_read(given->texts[0], prepared->arena, baseline, &why) < 0) {
+        problem_add(&prepared->problems, given->origin, 0, "baseline: %.900s",
+            why.text);
+        return NVBW_OK;
+    }
+    prepared->baseline = baseline;
+    return NVBW_OK;
+}
+
+int32_t prepare_baseline_fits(
+    const struct prepared *prepared, struct error *err)
+{
+    const struct plan_value *const given =
+        plan_option(&prepared->plan, "baseline");
+    struct error why = { 0 };
+
+    if (prepared->baseline == NULL ||
+        counterpart_machine(
+            &prepared->baseline->facts, &prepared->facts, &why) >= 0) {
+        return NVBW_OK;
+    }
+    return error_set(err, NVBW_E_INVALID,
+        "the baseline %.400s is of another machine: %.500s", given->texts[0],
+        why.text);
 }
 
 static int is_for_machine(

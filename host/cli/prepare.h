@@ -6,6 +6,7 @@
 #ifndef NVBW_PREPARE_H
 #define NVBW_PREPARE_H
 
+#include "baseline_file.h"
 #include "conduct.h"
 #include "locate.h"
 #include "options.h"
@@ -19,6 +20,7 @@ struct prepared {
     struct plan plan;
     struct problems efficiency_problems;
     struct efficiencies efficiencies; /* all that were found */
+    const struct evidence *baseline;  /* that the plan names, or NULL */
     struct plugin_schema *plugins;
     uint32_t plugins_count;
     struct facts facts;
@@ -39,6 +41,12 @@ int32_t prepare_plugins(struct prepared *prepared, struct error *err);
 /* Checks the plan against the plugins. Prints all problems; returns
  * NVBW_E_INVALID, with a sentence that sums them up, if one is an error. */
 int32_t prepare_check(struct prepared *prepared, struct error *err);
+/* Reads the baseline that the plan names, if any; what is wrong with it goes
+ * to problems. */
+int32_t prepare_baseline(struct prepared *prepared, struct error *err);
+/* Whether it is one of this machine. Needs the facts. */
+int32_t prepare_baseline_fits(
+    const struct prepared *prepared, struct error *err);
 int32_t prepare_facts(struct prepared *prepared, struct error *err);
 /* The GPUs of --devices, all without it: positions in prepared->facts.gpus. */
 int32_t prepare_gpus(struct prepared *prepared, uint32_t **out_gpus,

@@ -65,8 +65,10 @@ struct evidence {
     struct event *events;
     uint32_t events_count;
     struct run_end end;
-    uint32_t ended;               /* 1: end is there */
-    uint32_t torn;                /* 1: a torn last line was dropped */
+    uint32_t ended;                  /* 1: end is there */
+    uint32_t torn;                   /* 1: a torn last line was dropped */
+    const struct evidence *baseline; /* what `% of baseline` refers to, NULL:
+                                        nothing; no line of the journal */
     struct evidence_index *index; /* of records by cell, kept by evidence_add;
                                      NULL in evidence that was put together
                                      by hand: then cells are searched for */
@@ -123,6 +125,10 @@ void journal_close(struct journal *journal);
  * dropped; any other malformed line is an error with its number, and so is a
  * first line that is no header of this EVIDENCE_VERSION. */
 int32_t evidence_read(const char *file, size_t limit_bytes, struct arena *arena,
+    struct evidence *out, struct error *err);
+
+/* The same for what a person names: a run directory, or a file. */
+int32_t evidence_open(const char *path, size_t limit_bytes, struct arena *arena,
     struct evidence *out, struct error *err);
 
 /* ---- In memory (evidence.c) ----

@@ -146,3 +146,15 @@ int32_t evidence_read(const char *file, size_t limit_bytes, struct arena *arena,
         "%s holds no header of a run", file);
     return status;
 }
+
+int32_t evidence_open(const char *path, size_t limit_bytes, struct arena *arena,
+    struct evidence *out, struct error *err)
+{
+    struct stat stat_of;
+    const int is_folder = stat(path, &stat_of) == 0 && S_ISDIR(stat_of.st_mode);
+    const char *const file =
+        is_folder ? arena_format(arena, "%s/journal.ndjson", path) : path;
+
+    FAIL_IF(file == NULL, err, NVBW_E_SYSTEM, "no memory to read %s", path);
+    return evidence_read(file, limit_bytes, arena, out, err);
+}

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cell_figure.h"
+
 static void no_base(struct bound *out, const char *why)
 {
     snprintf(out->trouble, sizeof out->trouble, "%s", why);
@@ -92,12 +94,49 @@ static void of_siblings(const struct bound_source *source,
         "median of the %u cells of its class", count);
 }
 
+static int unit_place(const struct unit *unit, const struct record *record,
+    struct cell_place *out)
+{
+    const int32_t number =
+        unit_cell_number(unit, record->metric, record->row, record->col);
+
+    return number >= 0 && unit_cell_at(unit, (uint32_t)number, out);
+}
+
 static void baseline(const struct bound_source *source,
     const struct record *record, struct bound *out)
 {
-    (void)source;
-    (void)record;
-    no_base(out, "no baseline was given");
+    const struct counterpart *const to = source->counterpart;
+    const struct unit *const unit = &source->evidence->units[record->unit];
+    struct cell_place here = { 0 };
+    struct cell_place there = { 0 };
+    struct cell_figure figure;
+
+    if (to == NULL) {
+        no_base(out, "no baseline was given");
+        return;
+    }
+    if (to->unit == NULL) {
+        snprintf(out->trouble, sizeof out->trouble,
+            "no base in the baseline: "
+            "%.200s",
+            to->trouble);
+        return;
+    }
+    if (!unit_place(unit, record, &here) ||
+        !counterpart_cell(to, unit, &here, &there) ||
+        !cell_figure_of(to->other, to->unit->id, record->metric, there.row,
+            there.col, &figure)) {
+        no_base(out, "the baseline did not measure this cell");
+        return;
+    }
+    out->base_value = figure.value;
+    snprintf(out->formula, sizeof out->formula,
+        "the baseline of %.40s, median of %u sample%s in %u attempt%s",
+        to->other->header.started == NULL ? "an unknown time"
+                                          : to->other->header.started,
+        figure.samples, figure.samples == 1 ? "" : "s", figure.attempts,
+        figure.attempts == 1 ? "" : "s");
 }
 
 static void absolute(const struct bound_source *source,

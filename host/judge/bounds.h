@@ -5,6 +5,7 @@
 #ifndef NVBW_BOUNDS_H
 #define NVBW_BOUNDS_H
 
+#include "counterpart.h"
 #include "evidence.h"
 #include "quantity.h"
 #include "traffic_class.h"
@@ -14,7 +15,9 @@ struct siblings;
 /* What bounds are computed from. */
 struct bound_source {
     const struct evidence *evidence;
-    const struct siblings *siblings; /* of the cell's unit */
+    const struct siblings *siblings;       /* of the cell's unit */
+    const struct counterpart *counterpart; /* of the unit in the baseline; NULL:
+                                              there is no baseline */
 };
 
 struct bound {

@@ -3,6 +3,7 @@
 #include "cells.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "attempts.h"
@@ -419,12 +420,34 @@ static void judge_cell(struct judged *cell)
     finish(cell);
 }
 
+/* A baseline of another machine has nothing to say. */
+static int32_t find_counterpart(const struct judging *judging,
+    const struct unit *unit, struct counterpart *out)
+{
+    const struct evidence *const baseline = judging->evidence->baseline;
+    struct error why = { 0 };
+
+    if (baseline == NULL) {
+        return NVBW_OK;
+    }
+    if (counterpart_machine(&baseline->facts, &judging->evidence->facts, &why) <
+        0) {
+        snprintf(out->trouble, sizeof out->trouble,
+            "of another machine: %.200s", why.text);
+        return NVBW_OK;
+    }
+    return counterpart_of_unit(judging->evidence, unit, baseline, 0,
+        judging->arena, out, judging->err);
+}
+
 int32_t cells_judge(
     const struct judging *judging, uint32_t unit, struct verdict *list)
 {
     const struct unit *const of = &judging->evidence->units[unit];
     struct siblings *const siblings = siblings_new(judging->arena);
-    const struct bound_source source = { judging->evidence, siblings };
+    struct counterpart counterpart = { 0 };
+    const struct bound_source source = { judging->evidence, siblings,
+        judging->evidence->baseline == NULL ? NULL : &counterpart };
     struct judged cell = { .judging = judging, .source = &source, .unit = of };
     const uint32_t span = unit_cell_span(of);
     struct cell_place place;
@@ -432,6 +455,7 @@ int32_t cells_judge(
     FAIL_IF(
         siblings == NULL, judging->err, NVBW_E_SYSTEM, "no memory to judge");
     TRY(gather(judging, of, siblings));
+    TRY(find_counterpart(judging, of, &counterpart));
     cell.verdict = list;
     for (uint32_t number = 0; number < span; number++) {
         if (unit_cell_at(of, number, &place)) {

@@ -35,7 +35,8 @@ const struct plan_key plan_keys[] = {
         "longest time for the whole run; what is left then is not_run" },
     { "top", "efficiency", "list of texts",
         "files of efficiencies that come before the installed ones" },
-    { "top", "baseline", "text", "journal of an earlier run to compare with" },
+    { "top", "baseline", "text",
+        "baseline or run directory that `% of baseline` refers to" },
 
     { "expect", "gpus", "whole number", "GPUs that the machine must have" },
     { "expect", "model", "text", "word that every GPU's name must hold" },

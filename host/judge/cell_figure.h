@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* A cell's figure with what its attempts and samples tell of its scatter, for
+ * comparisons between runs. Pure. */
+#ifndef NVBW_CELL_FIGURE_H
+#define NVBW_CELL_FIGURE_H
+
+#include "evidence.h"
+
+enum { FIGURE_SAMPLES_LEAST = 3 }; /* below, scatter is not known */
+
+struct cell_figure {
+    double value;     /* median of the attempts' medians */
+    double low, high; /* interval of the median, or the range of too few
+                         samples for one, widened to all attempts' medians;
+                         NaN: not known */
+    double spread;    /* range of all samples, relative; NaN */
+    uint32_t attempts, samples;
+};
+
+/* 1 if the cell was measured in its last word. */
+int cell_figure_of(const struct evidence *evidence, uint32_t unit,
+    const char *metric, uint32_t row, uint32_t col, struct cell_figure *out);
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "compare.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "judge.h"
+#include "sample_run.h"
+
+static struct arena arena;
+static struct evidence before, now;
+static struct comparisons found;
+
+static int start(void **state)
+{
+    (void)state;
+    arena_init(&arena, 64 << 20);
+    sample_run(&before, &arena);
+    sample_run(&now, &arena);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    arena_clear(&arena);
+    return 0;
+}
+
+static int32_t try_compare(int force, struct error *err)
+{
+    const struct compare_request request = {
+        .before = &before, .now = &now, .margin = COMPARE_MARGIN, .force = force
+    };
+
+    return compare_runs(&request, &arena, &found, err);
+}
+
+static void compare(void)
+{
+    struct error err = { 0 };
+
+    if (try_compare(0, &err) < 0) {
+        fail_msg("%s", err.text);
+    }
+}
+
+static const struct comparison *comparison_of(uint32_t unit, uint32_t cell)
+{
+    for (uint32_t i = 0; i < found.count; i++) {
+        if (found.list[i].unit == unit && found.list[i].cell == cell) {
+            return &found.list[i];
+        }
+    }
+    fail_msg("cell %u of unit %u was not compared", cell, unit);
+    return NULL;
+}
+
+/* The first cell's figure in the new run, 55.44e9 before. */
+static uint32_t word_at(double figure)
+{
+    sample_figure(&now, &arena, SAMPLE_H2D, 0, 0, 0, figure);
+    compare();
+    return comparison_of(SAMPLE_H2D, 0)->word;
+}
+
+static void a_run_is_the_same_as_itself(void **state)
+{
+    (void)state;
+    compare();
+    assert_int_equal(found.count, 6);
+    assert_int_equal(found.by_word[COMPARE_SAME], 6);
+    assert_int_equal(found.only_old, 0);
+    assert_int_equal(found.exit_code, 0);
+}
+
+static void intervals_decide(void **state)
+{
+    const double base = 100e9;
+
+    (void)state;
+    sample_figure(&before, &arena, SAMPLE_H2D, 0, 0, 0, base);
+    assert_int_equal(word_at(base * 0.99), COMPARE_SAME);
+    assert_int_equal(word_at(base * 1.01), COMPARE_SAME);
+    assert_int_equal(word_at(base * 0.98), COMPARE_UNSURE);
+    assert_int_equal(found.exit_code, 0);
+    assert_int_equal(word_at(base * 0.95), COMPARE_SLOWER);
+    assert_int_equal(found.exit_code, 1);
+    assert_int_equal(word_at(base * 1.05), COMPARE_FASTER);
+    assert_int_equal(found.exit_code, 0);
+
+    const struct comparison *const one = comparison_of(SAMPLE_H2D, 0);
+
+    assert_true(fabs(one->change - 0.05) < 1e-6);
+    assert_true(one->low < 0.05 - COMPARE_BETWEEN_RUNS);
+    assert_true(one->high > 0.05 + COMPARE_BETWEEN_RUNS);
+}
+
+/* Less is better there. */
+static void a_longer_latency_is_slower(void **state)
+{
+    (void)state;
+    sample_figure(&before, &arena, SAMPLE_LATENCY, 0, 0, 0, 1000.0);
+    sample_figure(&now, &arena, SAMPLE_LATENCY, 0, 0, 0, 1100.0);
+    sample_figure(&before, &arena, SAMPLE_LATENCY, 1, 0, 0, 1000.0);
+    sample_figure(&now, &arena, SAMPLE_LATENCY, 1, 0, 0, 900.0);
+    compare();
+    assert_int_equal(comparison_of(SAMPLE_LATENCY, 0)->word, COMPARE_SLOWER);
+    assert_int_equal(comparison_of(SAMPLE_LATENCY, 1)->word, COMPARE_FASTER);
+    assert_true(comparison_of(SAMPLE_LATENCY, 0)->change < 0.0);
+}
+
+/* A baseline that scattered by 10 % cannot show a change of 5 %. */
+static void the_baselines_own_spread_widens_the_margin(void **state)
+{
+    struct record *wide = NULL;
+
+    (void)state;
+    sample_figure(&before, &arena, SAMPLE_H2D, 0, 0, 0, 100e9);
+    wide = &before.records[before.records_count - 1];
+    for (uint32_t i = 0; i < wide->samples_count; i++) {
+        wide->samples[i] = 100e9 + (i % 2 == 0 ? -1 : 1) * 10e9 * (i > 5);
+    }
+    assert_int_equal(word_at(95e9), COMPARE_SAME);
+    assert_true(comparison_of(SAMPLE_H2D, 0)->margin > 0.19);
+}
+
+static void two_samples_are_too_few(void **state)
+{
+    (void)state;
+    sample_figure(&now, &arena, SAMPLE_H2D, 0, 0, 0, 10e9);
+    now.records[now.records_count - 1].samples_count = 2;
+    compare();
+    assert_int_equal(comparison_of(SAMPLE_H2D, 0)->word, COMPARE_UNSURE);
+    assert_non_null(comparison_of(SAMPLE_H2D, 0)->reason);
+}
+
+static void what_is_not_measured_now_is_lost(void **state)
+{
+    (void)state;
+    sample_state(&now, &arena, SAMPLE_H2D, 0, 1, STATE_CRASH, NULL, NULL);
+    now.records[now.records_count - 1].attempt = 1;
+    sample_state(&before, &arena, SAMPLE_PEER, 0, 1, STATE_SKIP, NULL, NULL);
+    before.records[before.records_count - 1].attempt = 1;
+    compare();
+    assert_int_equal(comparison_of(SAMPLE_H2D, 1)->word, COMPARE_LOST);
+    assert_string_equal(comparison_of(SAMPLE_H2D, 1)->reason, "crash");
+    assert_int_equal(comparison_of(SAMPLE_PEER, 1)->word, COMPARE_ONLY_NEW);
+    assert_int_equal(found.exit_code, 1);
+}
+
+/* GPUs are known by their UUIDs, wherever they stand. */
+static void cells_follow_their_gpu(void **state)
+{
+    (void)state;
+    sample_figure(&before, &arena, SAMPLE_H2D, 0, 0, 0, 40e9);
+    sample_figure(&before, &arena, SAMPLE_H2D, 0, 1, 0, 50e9);
+    sample_figure(&now, &arena, SAMPLE_H2D, 0, 0, 0, 50e9);
+    sample_figure(&now, &arena, SAMPLE_H2D, 0, 1, 0, 40e9);
+    now.facts.gpus[0].uuid = "GPU-1";
+    now.facts.gpus[1].uuid = "GPU-0";
+    compare();
+    assert_int_equal(comparison_of(SAMPLE_H2D, 0)->word, COMPARE_SAME);
+    assert_int_equal(comparison_of(SAMPLE_H2D, 1)->word, COMPARE_SAME);
+}
+
+static void assert_refused(const char *why)
+{
+    struct error err = { 0 };
+
+    assert_int_equal(try_compare(0, &err), NVBW_E_INVALID);
+    if (strstr(err.text, why) == NULL) {
+        fail_msg("%s", err.text);
+    }
+    assert_int_equal(try_compare(1, &err), NVBW_OK);
+}
+
+static void other_machines_are_refused(void **state)
+{
+    (void)state;
+    now.facts.gpus[1].uuid = "GPU-7";
+    assert_refused("different machines: node17 has no NVIDIA H200 GPU-7");
+    now.facts.gpus[1].uuid = "GPU-1";
+    now.facts.simulated = 1;
+    assert_refused("one is simulated");
+}
+
+static void other_parameters_are_refused(void **state)
+{
+    static const char *one[] = { "64 MiB" };
+    static const char *other[] = { "1 GiB" };
+    static struct unit_param small[] = { { "buffer_size", one, 1 } };
+    static struct unit_param large[] = { { "buffer_size", other, 1 } };
+
+    (void)state;
+    before.units[SAMPLE_H2D].params = small;
+    before.units[SAMPLE_H2D].params_count = 1;
+    now.units[SAMPLE_H2D].params = large;
+    now.units[SAMPLE_H2D].params_count = 1;
+    assert_refused("buffer_size = 64 MiB there, and 1 GiB here");
+    /* Compared by force, the cells of that unit have nothing to compare to. */
+    assert_int_equal(comparison_of(SAMPLE_H2D, 0)->word, COMPARE_ONLY_NEW);
+    small[0].name = "seed";
+    large[0].name = "seed";
+    compare();
+    assert_int_equal(found.by_word[COMPARE_SAME], 6);
+}
+
+static void runs_without_a_common_cell_are_refused(void **state)
+{
+    struct error err = { 0 };
+
+    (void)state;
+    for (uint32_t i = 0; i < now.units_count; i++) {
+        now.units[i].testcase = "another";
+    }
+    assert_int_equal(try_compare(0, &err), NVBW_E_INVALID);
+    assert_non_null(strstr(err.text, "no measured cell in common"));
+}
+
+/* ---- as the base of a limit ---- */
+
+static const struct verdict *judged(struct verdicts *verdicts)
+{
+    struct error err = { 0 };
+
+    sample_limit(&now, &arena, "*", "98 % of baseline", NULL);
+    assert_int_equal(judge_run(&now, &arena, verdicts, &err), NVBW_OK);
+    return &verdicts->list[0];
+}
+
+static void a_baseline_is_a_base(void **state)
+{
+    struct verdicts verdicts = { 0 };
+
+    (void)state;
+    assert_int_equal(judged(&verdicts)->state, STATE_UNCHECKED);
+    assert_string_equal(judged(&verdicts)->message, "no baseline was given");
+    now.baseline = &before;
+    sample_figure(&before, &arena, SAMPLE_H2D, 0, 0, 0, 60e9);
+    assert_int_equal(judged(&verdicts)->state, STATE_FAIL);
+    assert_true(fabs(judged(&verdicts)->limit - 0.98 * 60e9) < 1e6);
+    assert_non_null(judged(&verdicts)->base_formula);
+    sample_figure(&before, &arena, SAMPLE_H2D, 0, 0, 0, 50e9);
+    assert_int_equal(judged(&verdicts)->state, STATE_PASS);
+    before.facts.gpus[0].uuid = "GPU-7";
+    assert_int_equal(judged(&verdicts)->state, STATE_UNCHECKED);
+    assert_non_null(strstr(judged(&verdicts)->message, "another machine"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(a_run_is_the_same_as_itself),
+        TEST(intervals_decide),
+        TEST(a_longer_latency_is_slower),
+        TEST(the_baselines_own_spread_widens_the_margin),
+        TEST(two_samples_are_too_few),
+        TEST(what_is_not_measured_now_is_lost),
+        TEST(cells_follow_their_gpu),
+        TEST(other_machines_are_refused),
+        TEST(other_parameters_are_refused),
+        TEST(runs_without_a_common_cell_are_refused),
+        TEST(a_baseline_is_a_base),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -27,6 +27,18 @@ uint64_t contents_back_key(const struct cuda_flow *flow, uint64_t slice)
     return pattern_key(WORD_FLOWS + flow->slot + 1, slice, flow->epochs[1]);
 }
 
+/* Of all that stands: so it can be told by its layout alone. */
+#define EPOCH_STANDS (UINT64_C(1) << 63)
+
+uint64_t contents_tag(const struct cuda_flow *flow, uint32_t is_back)
+{
+    const struct flow_record *const record = &flow->run->record;
+    const uint64_t layout = pattern_key(record->bytes, record->offset,
+        (uint64_t)record->operation << 32 | flow->slices);
+
+    return pattern_key(2 * flow->slot + is_back, layout, EPOCH_STANDS) | 1;
+}
+
 static unsigned char *host_at(const struct buffer *buffer, uint64_t offset)
 {
     return (unsigned char *)buffer->host + offset;
@@ -69,20 +81,40 @@ static int32_t poison_part(const struct cuda_session *cuda,
         owner, GPU_KERNEL_poison, owner->stream, &args, bytes, err);
 }
 
-/* What stands is filled whole, what is new each time as far as a sample goes.
- */
+static int32_t fill_slice(const struct cuda_session *cuda,
+    const struct cuda_flow *flow, const struct way *way, uint64_t slice,
+    struct error *err)
+{
+    return fill_part(cuda, flow, way->from, way_from_at(flow, way, slice),
+        way->bytes, way_key(flow, way, slice), err);
+}
+
+/* What stands is filled whole, unless the flow before this one left the same
+ * behind. */
+static int32_t fill_standing(struct cuda_session *cuda, struct cuda_flow *flow,
+    const struct way *way, struct error *err)
+{
+    const uint64_t tag = contents_tag(flow, way->is_back);
+
+    flow->epochs[way->is_back] = EPOCH_STANDS;
+    if (way->from->content == tag) {
+        return NVBW_OK;
+    }
+    way->from->content = 0;
+    for (uint64_t slice = 0; slice < flow->slices; slice++) {
+        TRY(fill_slice(cuda, flow, way, slice, err));
+    }
+    way->from->content = tag;
+    return NVBW_OK;
+}
+
+/* Anew for each sample, as far as the sample goes. */
 static int32_t fill(struct cuda_session *cuda, struct cuda_flow *flow,
     const struct way *way, struct error *err)
 {
-    const int stands = way_stands(flow, way);
-    const uint64_t count = stands ? flow->slices : slices_used(flow);
-
     flow->epochs[way->is_back] = ++cuda->engine->epoch;
-    for (uint64_t i = 0; i < count && way->from != NULL; i++) {
-        const uint64_t slice = stands ? i : way_from_slice(flow, way, i);
-
-        TRY(fill_part(cuda, flow, way->from, way_from_at(flow, way, slice),
-            way->bytes, way_key(flow, way, slice), err));
+    for (uint64_t i = 0; way->from != NULL && i < slices_used(flow); i++) {
+        TRY(fill_slice(cuda, flow, way, way_from_slice(flow, way, i), err));
     }
     return NVBW_OK;
 }
@@ -110,8 +142,10 @@ static int32_t poison(const struct cuda_session *cuda,
 static int32_t set_way(struct cuda_session *cuda, struct cuda_flow *flow,
     const struct way *way, struct error *err)
 {
-    if (!flow->filled || !way_stands(flow, way)) {
+    if (!way_stands(flow, way)) {
         TRY(fill(cuda, flow, way, err));
+    } else if (!flow->filled) {
+        TRY(fill_standing(cuda, flow, way, err));
     }
     return needs_poison(flow, way) ? poison(cuda, flow, way, err) : NVBW_OK;
 }

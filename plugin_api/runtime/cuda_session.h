@@ -161,6 +161,9 @@ uint64_t way_key(
 /* Fills sources and poisons destinations for the next sample. */
 int32_t contents_set(struct cuda_session *cuda, struct error *err);
 uint64_t contents_key(const struct cuda_flow *flow, uint64_t slice);
+/* What a source that stands holds, as a number for its buffer: flows of equal
+ * tags need not fill it twice. */
+uint64_t contents_tag(const struct cuda_flow *flow, uint32_t is_back);
 /* The key of what a SPLIT sends back. */
 uint64_t contents_back_key(const struct cuda_flow *flow, uint64_t slice);
 /* Queues fresh poison on the flow's stream wherever its copies write. */

@@ -148,15 +148,56 @@ int32_t engine_gpu(struct engine *engine, int32_t position, struct gpu **out,
     return NVBW_OK;
 }
 
-void engine_wake_gpus(
-    struct engine *engine, const uint32_t *positions, uint32_t count)
+/* Time that GPUs have beside those that are needed now. */
+static const uint64_t later_limit_ns = UINT64_C(10) * 1000 * 1000 * 1000;
+
+static void open_ahead(struct engine *engine, struct gpu_positions later)
+{
+    for (uint32_t i = 0; i < later.count; i++) {
+        if (later.list[i] < engine->facts->gpus_count) {
+            gpu_open_ahead(&engine->gpus[later.list[i]]);
+        }
+    }
+}
+
+static void await_ahead(struct engine *engine, struct gpu_positions later)
+{
+    const uint64_t until_ns = clock_machine_ns() + later_limit_ns;
+
+    for (uint32_t i = 0; i < later.count; i++) {
+        if (later.list[i] < engine->facts->gpus_count) {
+            gpu_await_ahead(&engine->gpus[later.list[i]], until_ns);
+        }
+    }
+}
+
+/* On a simulated machine one after another, so that the driver's calls have
+ * one order. */
+void engine_wake_gpus(struct engine *engine, struct gpu_positions needed,
+    struct gpu_positions later)
 {
     struct error err = { 0 };
 
     engine->wake_trouble = (struct error){ 0 };
-    if (engine_need_gpus(engine, positions, count, &err) < 0) {
+    if (engine->facts->gpus_count > 0 && need_driver(engine, &err) < 0) {
         engine->wake_trouble = err;
+        return;
     }
+    if (!engine->facts->simulated) {
+        open_ahead(engine, later);
+    }
+    if (engine_need_gpus(engine, needed.list, needed.count, &err) < 0) {
+        engine->wake_trouble = err;
+        return;
+    }
+    for (uint32_t i = 0; engine->facts->simulated && i < later.count; i++) {
+        const struct gpu_positions one = { &later.list[i], 1 };
+
+        open_ahead(engine, one);
+        await_ahead(engine, one);
+    }
+    await_ahead(engine, later);
+    gpu_use(&engine->gpus[needed.list[0]], NULL);
 }
 
 static int32_t need_gpus_of(

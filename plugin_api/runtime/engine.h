@@ -76,9 +76,15 @@ int32_t engine_need_gpus(struct engine *engine, const uint32_t *positions,
     uint32_t count, struct error *err);
 /* The same ahead of engine_measure, which keeps a slow start out of the cell's
  * time. What goes wrong here is what that measurement then ends with: a driver
- * that failed once and not again is no healthy one. */
-void engine_wake_gpus(
-    struct engine *engine, const uint32_t *positions, uint32_t count);
+ * that failed once and not again is no healthy one. The GPUs in `later`, which
+ * other measurements will need, are opened beside these: what goes wrong with
+ * one of them is what its own first measurement ends with. */
+struct gpu_positions {
+    const uint32_t *list;
+    uint32_t count;
+};
+void engine_wake_gpus(struct engine *engine, struct gpu_positions needed,
+    struct gpu_positions later);
 
 /* Measures. What goes wrong with a cell is in its record; negative only if
  * the worker cannot go on (out of memory, poisoned, cancelled). Records live

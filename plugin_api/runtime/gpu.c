@@ -5,8 +5,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "clock.h"
+
+#define NS_PER_S UINT64_C(1000000000)
 
 enum { LAUNCH_THREADS = 256, LAUNCH_BLOCKS_PER_UNIT = 8 };
 
@@ -208,7 +211,6 @@ static int32_t try_kernels(struct gpu *gpu, struct error *err)
 struct opening {
     struct gpu *gpu;
     pthread_t thread;
-    int started;
     int32_t status;
     struct error err;
 };
@@ -221,35 +223,84 @@ static void *open_in_thread(void *user)
     return NULL;
 }
 
-static void start_opening(struct opening *opening)
+/* Without a thread the GPU is opened by who finishes it. */
+static void start_opening(struct gpu *gpu)
 {
-    if (opening->gpu->ready) {
+    struct opening *const opening =
+        gpu->ready || gpu->opening != NULL ? NULL : calloc(1, sizeof *opening);
+
+    if (opening == NULL) {
         return;
     }
-    opening->started =
-        pthread_create(&opening->thread, NULL, open_in_thread, opening) == 0;
-    if (!opening->started) {
-        open_in_thread(opening);
+    opening->gpu = gpu;
+    gpu->opening = opening;
+    if (pthread_create(&opening->thread, NULL, open_in_thread, opening) != 0) {
+        gpu->opening = NULL;
+        free(opening);
     }
 }
 
-static int32_t finish_opening(struct opening *opening, struct error *err)
+/* After its thread has ended. */
+static int32_t take_opening(struct gpu *gpu, struct error *err)
 {
-    struct gpu *const gpu = opening->gpu;
+    struct opening *const opening = gpu->opening;
+    const int32_t status = opening->status;
 
+    gpu->opening = NULL;
+    if (status < 0 && err != NULL) {
+        *err = opening->err;
+    }
+    free(opening);
+    return status;
+}
+
+static int32_t finish_opening(struct gpu *gpu, struct error *err)
+{
     if (gpu->ready) {
         return NVBW_OK;
     }
-    if (opening->status < 0) {
-        if (err != NULL) {
-            *err = opening->err;
-        }
-        return opening->status;
-    }
+    TRY(gpu->opening != NULL ? take_opening(gpu, err) : open_context(gpu, err));
     TRY(gpu_use(gpu, err));
     TRY(try_kernels(gpu, err));
     gpu->ready = 1;
     return NVBW_OK;
+}
+
+static void join(struct gpu *gpu)
+{
+    if (gpu->opening != NULL) {
+        pthread_join(gpu->opening->thread, NULL);
+    }
+}
+
+static int32_t tell_trouble(struct gpu *gpu, struct error *err)
+{
+    const struct error trouble = gpu->trouble;
+
+    gpu->trouble = (struct error){ 0 };
+    if (trouble.status < 0 && err != NULL) {
+        *err = trouble;
+    }
+    return trouble.status < 0 ? trouble.status : NVBW_OK;
+}
+
+void gpu_open_ahead(struct gpu *gpu)
+{
+    if (gpu->device >= 0 && gpu->trouble.status == NVBW_OK) {
+        start_opening(gpu);
+    }
+}
+
+void gpu_await_ahead(struct gpu *gpu, uint64_t until_ns)
+{
+    const struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_S),
+        .tv_nsec = (long)(until_ns % NS_PER_S) };
+
+    if (!gpu->ready && gpu->opening != NULL &&
+        pthread_clockjoin_np(
+            gpu->opening->thread, NULL, CLOCK_MONOTONIC, &until) == 0) {
+        finish_opening(gpu, &gpu->trouble);
+    }
 }
 
 static int32_t look_at_device(const struct gpu *gpu, struct error *err)
@@ -281,29 +332,17 @@ int32_t gpu_open_all(struct gpu *gpus, uint32_t gpus_count,
         FAIL_IF(positions[i] >= gpus_count, err, NVBW_E_INVALID,
             "there is no GPU at position %u", positions[i]);
         TRY(look_at_device(&gpus[positions[i]], err));
-    }
-
-    if (count == 0) {
-        return NVBW_OK;
-    }
-
-    struct opening *const openings = calloc(count, sizeof *openings);
-
-    FAIL_IF(openings == NULL, err, NVBW_E_SYSTEM, "no memory to open %u GPUs",
-        count);
-    for (uint32_t i = 0; i < count; i++) {
-        openings[i].gpu = &gpus[positions[i]];
-        start_opening(&openings[i]);
+        TRY(tell_trouble(&gpus[positions[i]], err));
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (openings[i].started) {
-            pthread_join(openings[i].thread, NULL);
-        }
+        start_opening(&gpus[positions[i]]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        join(&gpus[positions[i]]);
     }
     for (uint32_t i = 0; i < count && status >= 0; i++) {
-        status = finish_opening(&openings[i], err);
+        status = finish_opening(&gpus[positions[i]], err);
     }
-    free(openings);
     return status;
 }
 
@@ -311,7 +350,8 @@ void gpu_close(struct gpu *gpu)
 {
     const struct cuda_api *const api = gpu->api;
 
-    if (gpu->context == NULL || api->context_set(gpu->context) != CU_SUCCESS) {
+    if (gpu->opening != NULL || gpu->context == NULL ||
+        api->context_set(gpu->context) != CU_SUCCESS) {
         return;
     }
     if (gpu->room != 0) {

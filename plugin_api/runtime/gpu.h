@@ -28,13 +28,17 @@ enum {
  * facts. It never leaves the runtime. */
 enum { GPU_E_FACTS_CHANGED = -64 };
 
+struct opening;
+
 struct gpu {
     const struct cuda_api *api;
     const struct gpu_facts *facts;
     uint32_t position; /* in facts->gpus */
     uint32_t ready;
-    int device;         /* CUdevice, -1: the driver does not offer it */
-    uint32_t exchanged; /* 1: another device is at its PCI address */
+    int device;              /* CUdevice, -1: the driver does not offer it */
+    uint32_t exchanged;      /* 1: another device is at its PCI address */
+    struct opening *opening; /* being opened by another thread, or NULL */
+    struct error trouble;    /* of an opening ahead, not told yet */
     struct CUctx_st *context;
     struct CUmod_st *modules[KERNEL_FAMILIES];
     struct CUfunc_st *kernels[GPU_KERNELS];
@@ -51,6 +55,11 @@ struct gpu {
 int32_t gpu_open_all(struct gpu *gpus, uint32_t gpus_count,
     const uint32_t *positions, uint32_t count, struct error *err);
 void gpu_close(struct gpu *gpu);
+/* Opening ahead: begins to open one GPU that will be needed later, and waits
+ * for it until a point in time (clock_machine_ns). What goes wrong then, and a
+ * thread that still hangs in the driver, are met by who needs the GPU. */
+void gpu_open_ahead(struct gpu *gpu);
+void gpu_await_ahead(struct gpu *gpu, uint64_t until_ns);
 
 /* The driver's device for each GPU of the facts, by UUID, else PCI address. */
 int32_t gpu_find_devices(struct gpu *gpus, uint32_t count, struct error *err);

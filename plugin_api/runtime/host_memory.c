@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,7 +21,8 @@
 
 /* Of mmap: which size of reserved page, as log2 in the upper bits. */
 static const int HUGE_2_MIB = 21 << 26;
-enum { NODES_MAX = 1024, SAMPLE_PAGES = 64 };
+enum { NODES_MAX = 1024, SAMPLE_PAGES = 64, POPULATE_THREADS = 4 };
+static const uint64_t POPULATE_SHARED_BYTES = UINT64_C(256) << 20;
 static const uint64_t HUGE_BYTES = UINT64_C(2) << 20;
 /* Left to everyone else on the machine when asked for more than there is. */
 static const uint64_t KEEP_FREE_BYTES = UINT64_C(256) << 20;
@@ -67,20 +69,59 @@ static int prefer_node(const struct host_memory *memory, int32_t number)
                NODES_MAX, 0) == 0;
 }
 
-static void touch(const struct host_memory *memory)
+/* A piece of a mapping, as one thread populates it. */
+struct piece {
+    unsigned char *at;
+    uint64_t bytes;
+    pthread_t thread;
+    uint32_t started;
+};
+
+static void touch(const struct piece *piece)
 {
-    volatile unsigned char *const at = memory->address;
+    volatile unsigned char *const at = piece->at;
     const uint64_t step = page_bytes();
 
-    for (uint64_t i = 0; i < memory->bytes; i += step) {
+    for (uint64_t i = 0; i < piece->bytes; i += step) {
         at[i] = 0;
     }
 }
 
+static void *populate_piece(void *user)
+{
+    const struct piece *const piece = user;
+
+    if (piece->bytes > 0 &&
+        madvise(piece->at, piece->bytes, MADV_POPULATE_WRITE) != 0) {
+        touch(piece);
+    }
+    return NULL;
+}
+
+/* The kernel clears pages one at a time, so large mappings are populated by
+ * several threads, which run where this one may run. */
 static void populate(const struct host_memory *memory)
 {
-    if (madvise(memory->address, memory->bytes, MADV_POPULATE_WRITE) != 0) {
-        touch(memory);
+    struct piece pieces[POPULATE_THREADS] = { { 0 } };
+    const uint64_t count =
+        memory->bytes >= POPULATE_SHARED_BYTES ? POPULATE_THREADS : 1;
+    const uint64_t each = memory->bytes / count / page_bytes() * page_bytes();
+
+    for (uint64_t i = 0; i < count; i++) {
+        struct piece *const piece = &pieces[i];
+
+        piece->at = (unsigned char *)memory->address + i * each;
+        piece->bytes = i + 1 < count ? each : memory->bytes - i * each;
+        piece->started = i + 1 < count && pthread_create(&piece->thread, NULL,
+                                              populate_piece, piece) == 0;
+        if (!piece->started) {
+            populate_piece(piece);
+        }
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        if (pieces[i].started) {
+            pthread_join(pieces[i].thread, NULL);
+        }
     }
 }
 

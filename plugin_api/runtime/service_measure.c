@@ -23,8 +23,12 @@ static int32_t no_memory(struct error *err)
 static void wake_gpus(
     const struct service *service, const struct begin_frame *begin)
 {
+    const struct unit *const unit = &service->run->unit;
+    const struct gpu_positions needed = { begin->gpus, begin->gpus_count };
+    const struct gpu_positions later = { unit->gpus, unit->gpus_count };
+
     if (begin->gpus_count > 0) {
-        engine_wake_gpus(service->run->engine, begin->gpus, begin->gpus_count);
+        engine_wake_gpus(service->run->engine, needed, later);
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "copy_size.h"
 #include "cuda_session.h"
+#include "flow.h"
 
 enum {
     SLICE_ALIGNMENT = 64 << 10,
@@ -212,15 +213,36 @@ void slices_put(struct cuda_session *cuda)
     }
 }
 
+/* What is wished for in a buffer: what the initiator lays, or a source of
+ * the host that stands. Kernels that go from slice to slice have neither. */
+static uint64_t content_wanted(
+    const struct cuda_flow *flow, uint32_t memory, uint32_t is_back)
+{
+    const uint32_t operation = flow->run->record.operation;
+    const int is_source =
+        is_back ? operation == NVBW_OP_SPLIT : operation != NVBW_OP_WRITE;
+
+    if (flow->initiator->lay != NULL) {
+        return is_back ? 0 : flow->content;
+    }
+    return is_source && flow_memory_on_host(memory) &&
+                   !flow->initiator->own_slices
+               ? contents_tag(flow, is_back)
+               : 0;
+}
+
 static int32_t get_sides(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
 {
     struct flow_run *const run = flow->run;
+    const struct flow_record *const record = &run->record;
 
-    TRY(get_side(cuda, flow, run->record.src_memory, run->record.src_place,
-        flow->content, &run->src, &run->src_step, err));
-    return get_side(cuda, flow, run->record.dst_memory, run->record.dst_place,
-        0, &run->dst, &run->dst_step, err);
+    TRY(get_side(cuda, flow, record->src_memory, record->src_place,
+        content_wanted(flow, record->src_memory, 0), &run->src, &run->src_step,
+        err));
+    return get_side(cuda, flow, record->dst_memory, record->dst_place,
+        content_wanted(flow, record->dst_memory, 1), &run->dst, &run->dst_step,
+        err);
 }
 
 static int32_t get_flow(

@@ -187,6 +187,17 @@ void verify_tell(struct cuda_session *cuda, const struct cuda_flow *flow,
     }
 }
 
+/* After a wrong byte nothing is taken for granted any more. */
+static void doubt(const struct cuda_flow *flow)
+{
+    if (flow->run->src != NULL) {
+        flow->run->src->content = 0;
+    }
+    if (flow->run->dst != NULL) {
+        flow->run->dst->content = 0;
+    }
+}
+
 static int32_t verify_way(struct cuda_session *cuda, struct cuda_flow *flow,
     const struct way *way, struct finding *finding, struct error *err)
 {
@@ -209,6 +220,9 @@ int32_t verify_copies(
 
     for (uint32_t i = 0; i < count; i++) {
         TRY(verify_way(cuda, flow, &ways[i], &finding, err));
+    }
+    if (finding.wrong > 0) {
+        doubt(flow);
     }
     verify_tell(cuda, flow, &finding);
     return NVBW_OK;

@@ -103,7 +103,7 @@ static uint64_t bytes_to_make(
 {
     const uint64_t step = UINT64_C(256) << 20;
 
-    return kind->on_host && want->bytes > step &&
+    return kind->on_host && want->bytes > 2 * step &&
                    want->bytes <= UINT64_MAX - step
                ? (want->bytes + step - 1) / step * step
                : want->bytes;

@@ -119,14 +119,12 @@ static int32_t fill(struct cuda_session *cuda, struct cuda_flow *flow,
     return NVBW_OK;
 }
 
-/* What a host's memory holds of an older epoch differs in every word from what
- * is to come: that is poison enough, and poison would cross the link as the
- * copies do. A GPU's own memory is cheap to poison, and a word that was never
- * written is then known when it is seen. */
+/* Only where what stood there before could pass for what is to come: from a
+ * source that is new each time every word differs from anything older. Poison
+ * for a host's memory would cross the link as the copies do. */
 static int needs_poison(const struct cuda_flow *flow, const struct way *way)
 {
-    return way->to != NULL &&
-           (!way->to->kind->on_host || way_stands(flow, way));
+    return way->to != NULL && way_stands(flow, way);
 }
 
 static int32_t poison(const struct cuda_session *cuda,

@@ -174,8 +174,10 @@ static int32_t get_side(struct cuda_session *cuda, struct cuda_flow *flow,
 {
     struct session *const session = cuda->session;
     const struct flow_record *const record = &flow->run->record;
-    const uint64_t step =
-        round_up(record->bytes + record->offset, SLICE_ALIGNMENT);
+    /* Chunks of a background change their size from sample to sample; their
+     * buffers do not. */
+    const uint64_t step = round_up(record->bytes + record->offset,
+        flow->background && !flow->single ? CHUNK_BYTES : SLICE_ALIGNMENT);
     struct buffer_want want = { .facts = session->facts,
         .engine = cuda->engine,
         .place = place,

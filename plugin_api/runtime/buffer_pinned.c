@@ -61,14 +61,16 @@ static int32_t make(
     return NVBW_OK;
 }
 
+/* What the driver does not let go stays mapped: it would refuse whatever came
+ * to its addresses next. */
 static void destroy(struct buffer *buffer)
 {
     const struct gpu *const gpu = buffer->state;
 
-    if (gpu_use(gpu, NULL) == NVBW_OK) {
-        gpu->api->host_unregister(buffer->host);
+    if (gpu_use(gpu, NULL) == NVBW_OK &&
+        gpu->api->host_unregister(buffer->host) == CU_SUCCESS) {
+        buffer_host_destroy(buffer);
     }
-    buffer_host_destroy(buffer);
 }
 
 const struct buffer_kind buffer_pinned = {

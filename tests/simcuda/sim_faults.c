@@ -112,6 +112,10 @@ static const struct {
     { "kernel:serial", FAULT_KERNEL_SERIAL, VALUE_NONE, 1 },
     { "gpu_lost=", FAULT_GPU_LOST, VALUE_GPU, 1 },
     { "slow=", FAULT_GPU_SLOW, VALUE_GPU, 1 },
+    { "pcie=", FAULT_GPU_PCIE, VALUE_GPU, 1 },
+    { "nvlink=", FAULT_GPU_NVLINK, VALUE_GPU, 1 },
+    { "busy=", FAULT_GPU_BUSY, VALUE_GPU, 1 },
+    { "ecc=", FAULT_GPU_ECC, VALUE_GPU, 1 },
     { "alloc_above=", FAULT_ALLOC_ABOVE, VALUE_SIZE, 0 },
 };
 
@@ -206,4 +210,22 @@ const struct fault *faults_find(const struct faults *faults,
         }
     }
     return NULL;
+}
+
+uint64_t faults_of_gpu(const struct faults *faults, enum fault_kind kind,
+    uint32_t gpu, uint64_t operations)
+{
+    uint64_t struck = 0;
+
+    for (uint32_t i = 0; i < faults->count; i++) {
+        const struct fault *fault = &faults->list[i];
+
+        if (fault->kind == kind && fault->value == gpu &&
+            operations >= fault->number) {
+            const uint64_t since = operations - fault->number + 1;
+
+            struck = since > struck ? since : struck;
+        }
+    }
+    return struck;
 }

@@ -14,7 +14,13 @@
  *   kernel:fail=N      the N-th kernel ends with a sticky error (719)
  *   kernel:serial      a GPU runs one kernel at a time
  *   gpu_lost=G@N       GPU G is gone from its N-th operation on
- *   slow=G@N           GPU G's links run at half from its N-th operation on
+ *   slow=G@N           GPU G and its links run at half from its N-th operation
+ *                      on; nobody tells
+ *   pcie=G@N           its PCIe link has half of its lanes from then on
+ *   nvlink=G@N         it has half of its NVLinks from then on
+ *   busy=G@N           another process uses it from then on
+ *   ecc=G@N            each of its operations from then on counts an
+ *                      uncorrected error
  *   alloc_above=SIZE   larger allocations are refused; 1GiB, 512MiB, 4096
  *
  * Parsing and looking up are pure. */
@@ -37,6 +43,10 @@ enum fault_kind {
     FAULT_KERNEL_SERIAL,
     FAULT_GPU_LOST,
     FAULT_GPU_SLOW,
+    FAULT_GPU_PCIE,
+    FAULT_GPU_NVLINK,
+    FAULT_GPU_BUSY,
+    FAULT_GPU_ECC,
     FAULT_ALLOC_ABOVE
 };
 
@@ -60,5 +70,9 @@ int faults_parse(
  * the two kinds of calls, else NULL. */
 const struct fault *faults_find(const struct faults *faults,
     enum fault_kind kind, const char *function, uint64_t number);
+/* How many operations of this GPU the fault of this kind has struck, when so
+ * many were made; 0: it has none, or it is to come. */
+uint64_t faults_of_gpu(const struct faults *faults, enum fault_kind kind,
+    uint32_t gpu, uint64_t operations);
 
 #endif

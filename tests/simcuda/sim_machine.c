@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sim_decline.h"
 #include "sim_entry.h"
 #include "sim_setup.h"
 #include "sim_trap.h"
@@ -318,11 +319,33 @@ static void catch_up(void)
     }
 }
 
+/* Before whatever is asked is planned. */
+static void decline(void)
+{
+    for (uint32_t i = 0; i < machine.faults.count; i++) {
+        const uint32_t number = machine.faults.list[i].value;
+
+        if (machine.gpus == NULL || number >= machine.profile.count) {
+            continue;
+        }
+
+        struct sim_gpu *gpu = &machine.gpus[number];
+        const uint64_t made = __atomic_load_n(
+            &machine.shared->gpus[number].operations, __ATOMIC_RELAXED);
+
+        if (decline_gpu(&machine.faults, number, made + 1, &gpu->declined,
+                gpu->profile)) {
+            set_gpu_capacities(number);
+        }
+    }
+}
+
 cu_result sim_enter(enum sim_call call)
 {
     sim_machine();
     sim_lock();
     catch_up();
+    decline();
     const cu_result refused = refuse(call);
 
     if (refused != CU_SUCCESS) {

@@ -65,7 +65,7 @@ struct sim_gpu {
     struct profile_gpu *profile;
     struct CUctx_st context;
     uint64_t used_bytes;
-    uint32_t lost, slowed; /* as far as this process knows */
+    uint32_t lost, declined; /* as far as this process knows */
 };
 
 struct sim_machine {

@@ -9,13 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sim_decline.h"
 #include "sim_segment.h"
 #include "sim_setup.h"
 
 enum { NVML_UNINITIALIZED = 1 };
 
 struct nvmlDevice_st {
-    uint32_t index;
+    uint32_t index, declined;
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -94,6 +95,21 @@ static int is_lost(uint32_t index)
     return 0;
 }
 
+/* The one that is about to be made included. */
+static uint64_t operations_of(uint32_t index)
+{
+    return 1 + (shared == NULL
+                       ? 0
+                       : __atomic_load_n(&shared->gpus[index].operations,
+                             __ATOMIC_RELAXED));
+}
+
+uint64_t nvml_struck(const struct nvmlDevice_st *device, enum fault_kind kind)
+{
+    return faults_of_gpu(
+        &faults, kind, device->index, operations_of(device->index));
+}
+
 nvml_result nvml_enter_device(enum nvml_call call,
     const struct nvmlDevice_st *device, const struct profile_gpu **out)
 {
@@ -105,6 +121,8 @@ nvml_result nvml_enter_device(enum nvml_call call,
     if (device < devices || device >= devices + profile.count) {
         return NVML_INVALID_ARGUMENT;
     }
+    decline_gpu(&faults, device->index, operations_of(device->index),
+        &devices[device->index].declined, &profile.gpus[device->index]);
     *out = &profile.gpus[device->index];
     return is_lost(device->index) ? (nvml_result)NVML_GPU_IS_LOST
                                   : (nvml_result)NVML_DONE;

@@ -5,6 +5,7 @@
 #define SIM_NVML_H
 
 #include "nvml_abi.h"
+#include "sim_faults.h"
 #include "sim_profile.h"
 
 #define SIM_EXPORT __attribute__((visibility("default")))
@@ -25,6 +26,8 @@ nvml_result nvml_enter(enum nvml_call call);
 /* The same for a call about a device; fills in what the profile says. */
 nvml_result nvml_enter_device(enum nvml_call call,
     const struct nvmlDevice_st *device, const struct profile_gpu **out);
+/* How many of its operations a fault of this kind has struck, 0: none yet. */
+uint64_t nvml_struck(const struct nvmlDevice_st *device, enum fault_kind kind);
 const struct profile *nvml_profile(void);
 uint32_t nvml_index(const struct nvmlDevice_st *device);
 nvml_result nvml_give_text(char *out, unsigned int size, const char *text);

@@ -127,7 +127,9 @@ nvml_result nvmlDeviceGetTotalEccErrors(struct nvmlDevice_st *device,
 {
     ENTER(nvmlDeviceGetTotalEccErrors)
     (void)counter;
-    *out = type == NVML_ECC_UNCORRECTED ? gpu->ecc_uncorrected : 0;
+    *out = type == NVML_ECC_UNCORRECTED
+               ? gpu->ecc_uncorrected + nvml_struck(device, FAULT_GPU_ECC)
+               : 0;
     return NVML_DONE;
 }
 

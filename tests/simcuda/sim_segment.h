@@ -12,7 +12,7 @@ enum { SEGMENT_GPUS = 1024, SEGMENT_CALLS = 256 };
 
 struct segment_gpu {
     uint64_t operations;
-    uint32_t lost, slowed;
+    uint32_t lost;
 };
 
 struct segment {

@@ -71,27 +71,6 @@ static int has_room(void *arg)
                machine->profile.queue_depth;
 }
 
-/* Half the rates of everything that the GPU does. */
-static void slow_down(struct sim_machine *machine, struct sim_gpu *gpu)
-{
-    gpu->slowed = 1;
-    for (uint32_t i = 0; i < TRANSFER_CLASSES_END; i++) {
-        gpu->profile->classes[i].rate /= 2;
-    }
-    const double links[] = { [GPU_PCIE_DOWN] = gpu->profile->pcie.down,
-        [GPU_PCIE_UP] = gpu->profile->pcie.up,
-        [GPU_PCIE_DUPLEX] = gpu->profile->pcie.duplex,
-        [GPU_NVLINK_IN] = gpu->profile->nvlink.in,
-        [GPU_NVLINK_OUT] = gpu->profile->nvlink.out,
-        [GPU_NVLINK_DUPLEX] = gpu->profile->nvlink.duplex };
-
-    for (uint32_t i = 0; i < sizeof links / sizeof links[0]; i++) {
-        core_set_capacity(machine->core,
-            sim_gpu_resource(gpu->context.gpu, (enum gpu_resource)i),
-            links[i] / 2);
-    }
-}
-
 /* For this process. */
 static void lose(struct sim_machine *machine, struct sim_gpu *gpu)
 {
@@ -105,22 +84,7 @@ static void lose(struct sim_machine *machine, struct sim_gpu *gpu)
     }
 }
 
-static int strikes_gpu(const struct sim_machine *machine, enum fault_kind kind,
-    const struct sim_gpu *gpu, uint64_t operations)
-{
-    for (uint32_t i = 0; i < machine->faults.count; i++) {
-        const struct fault *fault = &machine->faults.list[i];
-
-        if (fault->kind == kind && fault->value == gpu->context.gpu &&
-            operations >= fault->number) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static void strike(
-    struct sim_machine *machine, struct CUstream_st *stream, struct sim_op *op)
+static void strike(struct sim_machine *machine, struct CUstream_st *stream)
 {
     struct sim_gpu *gpu = &machine->gpus[stream->context->gpu];
 
@@ -132,11 +96,8 @@ static void strike(
         NULL) {
         core_stream_hang(stream->queue);
     }
-    if (!gpu->slowed && strikes_gpu(machine, FAULT_GPU_SLOW, gpu, operations)) {
-        slow_down(machine, gpu);
-        op->load.limit /= 2; /* it was planned before */
-    }
-    if (!gpu->lost && strikes_gpu(machine, FAULT_GPU_LOST, gpu, operations)) {
+    if (!gpu->lost && faults_of_gpu(&machine->faults, FAULT_GPU_LOST,
+                          gpu->context.gpu, operations) > 0) {
         __atomic_store_n(&shared->lost, 1, __ATOMIC_RELAXED);
         lose(machine, gpu);
     }
@@ -154,7 +115,7 @@ cu_result stream_enqueue(struct CUstream_st *stream, struct sim_op *op)
 {
     struct sim_machine *machine = sim_machine();
 
-    strike(machine, stream, op);
+    strike(machine, stream);
     if (!has_room(stream)) {
         sim_wait(has_room, stream);
     }

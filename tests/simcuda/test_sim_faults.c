@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "sim_faults.h"
+#include "sim_decline.h"
 
 static struct faults parse(const char *text)
 {
@@ -60,6 +60,35 @@ static void deeds_are_found_by_number(void **state)
     assert_true(faults.list[7].number == UINT64_C(2) << 30);
 }
 
+static void a_gpu_declines_once_by_each_fault(void **state)
+{
+    const struct faults faults =
+        parse("pcie=2@5,nvlink=2@6,slow=3,busy=2@7,ecc=2@8");
+    struct profile_gpu gpu = { .pcie = { .width = 16, .down = 64 },
+        .nvlink = { .active = 18, .in = 400 } };
+    uint32_t declined = 0;
+    (void)state;
+
+    gpu.classes[TRANSFER_H2D].rate = 60;
+    gpu.classes[TRANSFER_PEER_WRITE].rate = 380;
+    assert_false(decline_gpu(&faults, 2, 4, &declined, &gpu));
+    assert_true(decline_gpu(&faults, 2, 5, &declined, &gpu));
+    assert_false(decline_gpu(&faults, 2, 5, &declined, &gpu));
+    assert_int_equal(gpu.pcie.width, 8);
+    assert_true(gpu.pcie.down == 32 && gpu.classes[TRANSFER_H2D].rate == 30);
+    assert_int_equal(gpu.nvlink.active, 18);
+    assert_string_equal(gpu.process, "");
+    assert_true(decline_gpu(&faults, 2, 9, &declined, &gpu));
+    assert_int_equal(gpu.nvlink.active, 9);
+    assert_true(gpu.nvlink.in == 200 && gpu.pcie.down == 32);
+    assert_true(gpu.classes[TRANSFER_PEER_WRITE].rate == 380);
+    assert_string_equal(gpu.process, "1 init");
+    assert_int_equal(faults_of_gpu(&faults, FAULT_GPU_ECC, 2, 7), 0);
+    assert_int_equal(faults_of_gpu(&faults, FAULT_GPU_ECC, 2, 9), 2);
+    assert_int_equal(faults_of_gpu(&faults, FAULT_GPU_ECC, 1, 9), 0);
+    assert_false(decline_gpu(&faults, 0, 9, &declined, &gpu));
+}
+
 static void nothing_is_guessed(void **state)
 {
     static const char *const wrong[] = { "cuInit", "cuInit:", "cuInit:x",
@@ -92,6 +121,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_are_found_by_number),
         cmocka_unit_test(deeds_are_found_by_number),
+        cmocka_unit_test(a_gpu_declines_once_by_each_fault),
         cmocka_unit_test(nothing_is_guessed),
         cmocka_unit_test(empty_texts_have_no_faults),
     };

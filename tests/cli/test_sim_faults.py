@@ -4,8 +4,10 @@
 simulator strikes: each must end in its named state, hit no other cell, and
 leave nothing behind. The processes of a run share one simulated machine, so
 that the n-th call is the n-th of the machine. What must happen follows from
-the class of a function, not from what was seen."""
+the class of a function, not from what was seen. Arguments: "functions" or
+"deeds" for one part of it."""
 import re
+import struct
 import time
 
 from harness import *
@@ -21,10 +23,18 @@ PLAN = """
 name = "faults";
 defaults = { mode = "%s"; buffer_size = "1 MiB"; samples = 3; copies = 2;
   warmup = 1; max_samples = 8; timeout = "2 s"; };
-suites = ( %s { plugin = "null"; tests = [ "null_cell" ]; } );
+suites = ( %s { plugin = "null"; tests = [ "null_cell" ]; } ); %s
 """
 # What is hit must be in the first suites; the null suite must be measured.
 HOST = """{ plugin = "ce_h2d"; tests = [ "host_to_device_memcpy_ce" ]; },"""
+PEER = """{ plugin = "ce_d2d"; tests = [ "device_to_device_memcpy_write_ce" ];
+  %s },"""
+# Of figures: 50 GB/s between host and GPU, 100 between GPUs, within 5 %.
+BACK = """{ id = "back"; plugin = "ce_h2d"; tests = [ "device_to_host_memcpy_ce" ];
+  limits = ( { match = "*"; min = "47 GB/s"; } ); },"""
+AT_ONCE = """{ plugin = "sm_d2d"; tests = [ "one_to_all_read_sm" ]; },"""
+LOCAL = """{ plugin = "local"; tests = [ "device_local_copy" ]; },"""
+LATER = 'limits = ( { match = "*"; min = "95 GB/s"; } );'
 OTHERS = """
   { plugin = "ce_d2d"; tests = [ "device_to_device_memcpy_write_ce" ];
     params = { p2p = "both"; }; },
@@ -40,16 +50,17 @@ ABSORBED = {"cuEventDestroy", "cuStreamDestroy", "cuMemFree", "cuMemFreeHost",
             "cuDevicePrimaryCtxRelease", "cuCtxGetCurrent"}
 # Works and tidies up: a later call may be of either.
 BOTH = {"cuCtxSetCurrent", "cuCtxDisablePeerAccess"}
-# Called by no run that ends by itself, and why.
-UNREACHED = {
-    "cuGetErrorName": "after a failure only",
-    "cuGetErrorString": "after a failure only",
-    "cuDevicePrimaryCtxRelease": "a worker ends without closing the engine",
-    "cuMemFreeHost": "the pool keeps what it has",
-    "cuMemHostUnregister": "the pool keeps what it has",
-    "cuModuleUnload": "a worker ends without closing the engine",
-    "cuMemAllocManaged": "no bundled testcase has managed memory",
-}
+# Called by no run: workers end without closing the engine, which alone calls
+# these. tests/unit/runtime/test_engine_close.c closes it.
+UNREACHED = {"cuDevicePrimaryCtxRelease", "cuModuleUnload"}
+# Of the table but not called by the runtime: what plugins call themselves and
+# tests of the simulator do, and what kinds of memory to come are made with.
+UNUSED = re.compile("cuDeviceGetP2PAttribute|cuCtxGetCurrent|"
+                    "cuCtxSynchronize|cuMemcpy(HtoD|PeerAsync)?|"
+                    "cuMemsetD8Async|cuStreamSynchronize|cuEventQuery|"
+                    "cuFunc[GS]etAttribute|cuMem(GetAllocationGranularity|"
+                    "Create|Release|Map|Unmap|SetAccess|Address(Reserve|Free)|"
+                    "(Ex|Im)port(To|From)ShareableHandle)|cuMulticast.*")
 # Facts that a run can do without, or that NVML knows too.
 FACTS = {"cuDeviceTotalMem", "cuDeviceGetAttribute", "cuDeviceCanAccessPeer",
          "cuDeviceGet", "cuDeviceGetName", "cuDeviceGetPCIBusId",
@@ -60,22 +71,32 @@ FIRST_CALLS = {"cuInit", "cuDriverGetVersion", "cuDeviceGetCount"}
 FORMS_OF_KERNELS = 3
 
 
-def functions_of_the_runtime():
-    """Those of the table of functions that its sources call."""
+def functions_of_the_table():
+    """Those that the runtime's sources call, and those that they do not."""
     runtime = SOURCE / "plugin_api" / "runtime"
     table = (runtime / "cuda_abi.h").read_text().replace("\\\n", "")
     table = table[table.index("#define CUDA_FUNCTIONS"):]
     sources = "".join(f.read_text() for f in runtime.glob("*.c"))
     rows = re.findall(r"X\(\s*(\w+),\s*(\w+),", table)
-    return {symbol for member, symbol in rows
+    used = {symbol for member, symbol in rows
             if re.search(rf"(->|\.)\s*{member}\s*\(", sources)}
+    # What closing alone calls is reached by tests of the engine only.
+    equal(re.findall(r"\n.*engine_close\(.*", sources),
+          ["\nvoid engine_close(struct engine *engine)"],
+          "who closes the engine")
+    return used, {symbol for _, symbol in rows} - used
 
 
-def run(folder, fault, mode="fixed", calls=None, suites=HOST, devices=None):
+walked = []  # the faults of all runs
+
+
+def run(folder, fault, mode="fixed", calls=None, suites=HOST, devices=None,
+        more="", again=False, words=()):
     """(exit code, report, seconds) of a run under this fault."""
-    for name in ("machine", "report.json"):
+    walked.append(fault)
+    for name in ("report.json",) if again else ("machine", "report.json"):
         (folder.path / name).unlink(missing_ok=True)
-    folder.write("p.cfg", PLAN % (mode, suites))
+    folder.write("p.cfg", PLAN % (mode, suites, more))
     env = {"NVBW_SIM_FAULTS": fault,
            "NVBW_SIM_SEGMENT": str(folder.path / "machine")}
     if calls:
@@ -85,24 +106,21 @@ def run(folder, fault, mode="fixed", calls=None, suites=HOST, devices=None):
     code, report, _ = folder.report(
         "--driver", SIM, "--sim-profile", "laptop_x4", "-c", "p.cfg",
         *(["--devices", devices] if devices else []), "--run-dir", "run",
-        env=env, timeout=200)
+        *words, env=env, timeout=200)
     return code, report, time.monotonic() - started
 
 
-def is_alive(pid):
-    """A process that runs; one that only waits to be collected is gone."""
-    try:
-        text = pathlib.Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
-    return text.rsplit(")", 1)[1].split()[0] != "Z"
-
-
 def check_nothing_is_left(folder, fault):
-    for kind, data in journal(folder.path / "run"):
-        if kind == "event" and data.get("what") == "worker_start":
-            check(not is_alive(data["pid"]),
-                  f"{fault}: worker {data['pid']} is still there")
+    """No process of the run, whoever started it, and no shared memory."""
+    mark = f"NVBW_SIM_SEGMENT={folder.path}/".encode()
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            environ = (process / "environ").read_bytes()
+        except OSError:
+            continue  # gone, or only waits to be collected
+        check(mark not in environ, f"{fault}: process {process.name} is left")
+    left = {f.name for f in pathlib.Path("/dev/shm").glob("*nvbw*")}
+    check(left <= shared_before, f"{fault}: left in /dev/shm: {left}")
 
 
 def place(cell):
@@ -114,15 +132,20 @@ def check_others(report, hit, fault):
     for cell in cells_of(report):
         if cell["plugin"] != "null" and place(cell) in hit:
             continue
-        equal(cell["state"], "unchecked",
-              f"{fault}: {cell['testcase']} {cell['col']}"
-              f" ({cell['message']})")
+        check(cell["state"] in FINE and cell["figure"] is not None,
+              f"{fault}: {cell['testcase']} {cell['col']}: {cell['state']} "
+              f"({cell['message']})")
     check_conservation(report)
 
 
-def check_run(folder, fault, exit_code, state, reason, hit, **settings):
-    """hit: how many cells of the first suite, a tuple of such, or which.
-    state and reason: one pair, or a list of pairs of which any will do."""
+FINE = ("unchecked", "pass")
+
+
+def check_run(folder, fault, exit_code, state, reason, hit, says="",
+              **settings):
+    """hit: how many cells of the first suites, a tuple of such, their columns,
+    or a function that tells them. state and reason: one pair, or a list of
+    pairs of which any will do. says: what is in each of their messages."""
     pairs = state if isinstance(state, list) else [(state, reason)]
     code, report, seconds = run(folder, fault, **settings)
     if report is None:
@@ -130,8 +153,11 @@ def check_run(folder, fault, exit_code, state, reason, hit, **settings):
     codes = exit_code if isinstance(exit_code, tuple) else (exit_code,)
     check(code in codes, f"{fault}: exit code {code}, not {codes}")
     cells = [c for c in cells_of(report) if c["plugin"] != "null"]
-    struck = [c for c in cells if c["state"] != "unchecked"]
-    if isinstance(hit, (int, tuple)):
+    struck = [c for c in cells if c["state"] not in FINE]
+    if callable(hit):
+        equal({place(c) for c in struck}, {place(c) for c in cells if hit(c)},
+              f"{fault}: cells hit")
+    elif isinstance(hit, (int, tuple)):
         check(len(struck) in (hit if isinstance(hit, tuple) else (hit,)),
               f"{fault}: {len(struck)} cells hit, not {hit}")
     else:
@@ -140,12 +166,14 @@ def check_run(folder, fault, exit_code, state, reason, hit, **settings):
         check((cell["state"], cell["reason"]) in pairs,
               f"{fault}: {cell['state']}, {cell['reason']}: "
               f"{cell['message']}")
-        check(cell["message"], f"{fault}: no message")
+        check(cell["message"] and says in cell["message"],
+              f"{fault}: {says!r} is not in {cell['message']!r}")
     check_others(report, {place(c) for c in struck}, fault)
     check_nothing_is_left(folder, fault)
     limit = GRACE_S + (FACTS_DEADLINE_S if "cuInit:1=hang" in fault or
                        fault.startswith("nvml") else DEADLINE_S)
     check(seconds < limit, f"{fault}: {seconds:.1f} s")
+    return report
 
 
 def calls_of(folder, **settings):
@@ -179,9 +207,11 @@ def check_function(folder, name, numbers, **settings):
 
 def check_functions(folder):
     """Every function of the driver that the runtime calls."""
-    wanted = functions_of_the_runtime()
+    wanted, unused = functions_of_the_table()
     check(len(wanted) > 40, f"the runtime calls {len(wanted)} functions only")
-    done = set()
+    for name in unused:
+        check(UNUSED.fullmatch(name), f"{name} is in the table and not called")
+    done = check_after_failures(folder) | check_when_full(folder)
     for settings in ({}, {"suites": OTHERS, "devices": "0,1"}):
         calls = calls_of(folder, **settings)
         worker = next(p for p, name, _ in calls if name == "cuLaunchKernel")
@@ -207,6 +237,61 @@ def check_functions(folder):
           "functions that the runtime calls and no run does")
 
 
+def names_of(log):
+    return {line.split()[1] for line in log.read_text().splitlines()}
+
+
+def check_after_failures(folder):
+    """What is only asked after a failure: what it is called, and what that
+    means. Where that fails too the number must do."""
+    log = folder.path / "after"
+    done = {"cuGetErrorName", "cuGetErrorString"}
+    for more in ("", ",cuGetErrorName:1+=1,cuGetErrorString:1+=1",
+                 ",cuGetErrorString:1+=1"):
+        log.unlink(missing_ok=True)
+        check_run(folder, f"cuStreamCreate:1={CODE}{more}", 4, "error",
+                  "driver", 1, says=f"({CODE})", calls=log)
+        equal(done - names_of(log), set(), f"calls after a failure{more}")
+        if "Name" in more:
+            done.discard("cuGetErrorString")  # of what has no name
+    return {"cuGetErrorName", "cuGetErrorString"}
+
+
+# Of host memory that the driver makes or knows, with room for two sizes.
+KINDS = """{ plugin = "memory_kinds"; params = {
+  buffer_size = [ "1 MiB", "8 MiB" ]; }; },"""
+SIZES = HOST.replace(" },", 'params = { buffer_size = [ "1 MiB", "8 MiB" ]; };'
+                     " },")
+
+
+def check_when_full(folder):
+    """Memory that is there for reuse is given back where it is missing. What
+    the driver does not take back costs nothing either."""
+    done = set()
+    for suites, words, names in (
+            (KINDS, ("--plugin-dir",
+                     BUILD / "tests" / "contract" / "plugins" / "memory_kinds",
+                     "--trust-plugins"), {"cuMemAllocManaged",
+                                          "cuMemFreeHost"}),
+            (SIZES, (), {"cuMemHostUnregister"})):
+        settings = {"suites": suites, "words": words}
+        calls = calls_of(folder, **settings)
+        last = max(n for _, what, n in calls if what == "cuMemAlloc")
+        log = folder.path / "full"
+        log.unlink(missing_ok=True)
+        check_run(folder, f"cuMemAlloc:{last}=2", 0, None, None, 0, calls=log,
+                  **settings)
+        equal(names - names_of(log), set(), "calls of a full machine")
+        for name in names & ABSORBED:
+            check_run(folder, f"cuMemAlloc:{last}=2,{name}:1+={CODE}", 0, None,
+                      None, 0, **settings)
+        if "cuMemAllocManaged" in names:
+            check_run(folder, f"cuMemAllocManaged:2={CODE}", 4, "error",
+                      "driver", 1, says="managed", **settings)
+        done |= names
+    return done
+
+
 def copies_of(folder, mode):
     """The numbers of the copies that are the last of a sample."""
     log = folder.path / "copies"
@@ -222,40 +307,150 @@ def copies_of(folder, mode):
     return found
 
 
-DEEDS = (
-    # fault, exit code, state, reason, cells hit
-    ("gpu_lost=1@20", 3, "error", "driver", {1}),
-    ("kernel:fail=20", 4, "error", "driver", 1),
-    # The engine gives up after a minute of virtual time, the host after two
-    # seconds of its own: whichever comes first.
-    ("stream:hang=30", 4, [("timeout", None), ("error", "driver")], None, 1),
-    ("cuStreamQuery:5=hang", 4, "timeout", None, 1),
-    ("cuMemAlloc:1=hang", 4, "timeout", None, 1),
-    ("cuInit:2=hang", 4, "timeout", None, 1),
-    ("alloc_above=512KiB", 4, "skip", "memory", GPUS),
-    ("cuMemHostRegister:1=2,cuMemHostRegister:2=2", 4, "skip", "memory", 1),
-    ("cuInit:1+=100", 3, "skip", "no_device", GPUS),
-    ("cuInit:1+=802", 3, "skip", "no_device", GPUS),
-    ("cuInit:1+=803", 3, "skip", "no_device", GPUS),
-    ("cuInit:1+=999", 3, "skip", "no_device", GPUS),
-    # NVML is wanted and never needed.
-    ("nvmlInit_v2:1+=9", 0, None, None, 0),
-    ("nvmlDeviceGetCount_v2:1+=999", 0, None, None, 0),
-    ("nvmlDeviceGetPciInfo_v3:1+=999", 0, None, None, 0),
-    ("nvmlDeviceGetCurrPcieLinkWidth:1+=3", 0, None, None, 0),
-    ("nvmlDeviceGetUUID:1=hang", 0, None, None, 0),
-)
+def operations_of(folder, gpu, suites):
+    """How many a GPU has made after these suites, by the shared machine."""
+    run(folder, "", suites=suites)
+    machine = (folder.path / "machine").read_bytes()
+    # Before them: five counters, then those of 2 x 256 functions.
+    return struct.unpack_from("Q", machine, 8 * (5 + 2 * 256) + 16 * gpu)[0]
 
-with Folder() as f:
-    check_functions(f)
-    for deed in DEEDS:
-        check_run(f, *deed)
-    flipped = copies_of(f, "fixed")[1]
-    check_run(f, f"copy:flip={flipped}", 1, "mismatch", "wrong_data", {0})
+
+def of_gpu_1(cell):
+    return cell["col"] == 1
+
+
+def with_gpu_1(cell):
+    """Cells of pairs; of a host, rows are none."""
+    return cell["plugin"] == "ce_d2d" and 1 in (cell["row"], cell["col"])
+
+
+def back_of_gpu_1(cell):
+    return cell["testcase"] == "device_to_host_memcpy_ce" and cell["col"] == 1
+
+
+def of_pairs(cell):
+    return cell["plugin"] == "ce_d2d"
+
+
+def everything(_):
+    return True
+
+
+def deeds_of(folder):
+    """Rows: fault, exit code, state, reason, cells hit, settings."""
+    # In mid-run, after the first testcase.
+    then = operations_of(folder, 1, HOST) + 1
+    slow = {"suites": HOST + BACK, "says": "is below 47.00 GB/s"}
+    less = {"suites": HOST + PEER % LATER, "says": "is below 95.00 GB/s"}
+    return (
+        (f"slow=1@{then}", 1, "fail", "limit", back_of_gpu_1, slow),
+        (f"pcie=1@{then}", 1, "fail", "limit", back_of_gpu_1, slow),
+        (f"nvlink=1@{then}", 1, "fail", "limit", with_gpu_1, less),
+        # A link that fails altogether takes the context with it.
+        ("cuStreamQuery:40=220", 4, "error", "driver", 1,
+         {"suites": PEER % "", "says": "an NVLink failed"}),
+        ("cuStreamQuery:9=214", 4, "error", "driver", 1,
+         {"says": "uncorrectable ECC error"}),
+        ("gpu_lost=1@20", 3, "error", "driver", {1}, {}),
+        ("kernel:fail=20", 4, "error", "driver", 1, {"says": "Xid"}),
+        # What is computed from the cell that was hit ends as that did.
+        ("kernel:fail=20", 4, "error", "driver", 2, {"suites": LOCAL}),
+        ("cuStreamQuery:5=hang", 4, "timeout", None, 2, {"suites": LOCAL}),
+        ("kernel:serial", 4, "invalid", "serialised", everything,
+         {"suites": AT_ONCE}),
+        ("peer:drop", 1, "mismatch", "wrong_data", of_pairs,
+         {"suites": HOST + PEER % "", "says": "memory wrong"}),
+        # The engine gives up after a minute of virtual time, the host after
+        # two seconds of its own: whichever comes first.
+        ("stream:hang=30", 4, [("timeout", None), ("error", "driver")], None,
+         1, {}),
+        ("cuStreamQuery:5=hang", 4, "timeout", None, 1, {}),
+        ("cuMemAlloc:1=hang", 4, "timeout", None, 1, {}),
+        ("cuInit:2=hang", 4, "timeout", None, 1, {}),
+        ("alloc_above=512KiB", 4, "skip", "memory", GPUS, {}),
+        ("cuMemHostRegister:1=2,cuMemHostRegister:2=2", 4, "skip", "memory", 1,
+         {"says": "limit on locked memory"}),
+        # Fabric memory without a channel, by whichever call.
+        ("cuMemAlloc:2=800", 4, "error", "driver", 1,
+         {"says": "no IMEX channel can be used"}),
+        ("cuInit:1+=100", 3, "skip", "no_device", GPUS, {}),
+        ("cuInit:1+=802", 3, "skip", "no_device", GPUS, {}),
+        ("cuInit:1+=803", 3, "skip", "no_device", GPUS, {}),
+        ("cuInit:1+=999", 3, "skip", "no_device", GPUS, {}),
+        # NVML is wanted and never needed.
+        ("nvmlInit_v2:1+=9", 0, None, None, 0, {}),
+        ("nvmlDeviceGetCount_v2:1+=999", 0, None, None, 0, {}),
+        ("nvmlDeviceGetPciInfo_v3:1+=999", 0, None, None, 0, {}),
+        ("nvmlDeviceGetCurrPcieLinkWidth:1+=3", 0, None, None, 0, {}),
+        ("nvmlDeviceGetUUID:1=hang", 0, None, None, 0, {}),
+        # A worker that comes later sees another machine than the first did
+        # in what may change, and goes on.
+        ("busy=1@5,ecc=2@5,pcie=3@5,kernel:fail=20", 4, "error", "driver", 1,
+         {}),
+    )
+
+
+def gpu_of(report, index):
+    return report["facts"]["gpus"][index]
+
+
+def check_busy(folder):
+    """Who else uses a GPU is told; a plan may ask for nobody."""
+    report = check_run(folder, "busy=1", 0, None, None, 0)
+    for gpu in range(GPUS):
+        equal(len(gpu_of(report, gpu)["processes"] or []), int(gpu == 1),
+              f"busy: processes of GPU {gpu}")
+    code, report, _ = run(folder, "busy=1",
+                          more="expect = { idle = true; };")
+    equal(code, 3, "busy, idle expected: exit code")
+    equal({(c["state"], c["reason"]) for c in cells_of(report)},
+          {("not_run", "health")}, "busy, idle expected")
+    check_conservation(report)
+    check_nothing_is_left(folder, "busy, idle expected")
+    # Who comes later than the facts were read is not waited for.
+    check_run(folder, "busy=1@5", 0, None, None, 0,
+              more="expect = { idle = true; };")
+
+
+def check_counters(folder):
+    """Counters that rise take no figure away; the next report tells them."""
+    report = check_run(folder, "ecc=1@5", 0, None, None, 0)
+    equal(gpu_of(report, 1)["ecc_uncorrected"], 0, "ecc: at first")
+    report = check_run(folder, "ecc=1@5", 0, None, None, 0, again=True)
+    check(gpu_of(report, 1)["ecc_uncorrected"] > 0, "ecc: afterwards")
+    equal(gpu_of(report, 0)["ecc_uncorrected"], 0, "ecc: of another GPU")
+
+
+def check_copies(folder):
+    flipped = copies_of(folder, "fixed")[1]
+    check_run(folder, f"copy:flip={flipped}", 1, "mismatch", "wrong_data", {0})
     # Every copy has a slice of its own in this mode: none can hide another.
-    skipped = copies_of(f, "adaptive")[1]
-    check_run(f, f"copy:skip={skipped}", 1, "mismatch", "wrong_data", {0},
+    skipped = copies_of(folder, "adaptive")[1]
+    check_run(folder, f"copy:skip={skipped}", 1, "mismatch", "wrong_data", {0},
               mode="adaptive")
+
+
+def check_all_are_walked():
+    """Each kind of fault that the simulator knows was in some run."""
+    source = (SOURCE / "tests" / "simcuda" / "sim_faults.c").read_text()
+    kinds = re.findall(r'\{ "([a-z_]+[:=][a-z]*=?)", FAULT_', source)
+    check(len(kinds) > 10, f"{len(kinds)} kinds of faults only")
+    for kind in kinds:
+        check(any(kind in fault for fault in walked), f"no row for {kind}")
+
+
+PARTS = sys.argv[1:] or ["functions", "deeds"]
+shared_before = {f.name for f in pathlib.Path("/dev/shm").glob("*nvbw*")}
+with Folder() as f:
+    if "functions" in PARTS:
+        check_functions(f)
+    if "deeds" in PARTS:
+        for *deed, settings in deeds_of(f):
+            check_run(f, *deed, **settings)
+        check_busy(f)
+        check_counters(f)
+        check_copies(f)
+        check_all_are_walked()
     if os.environ.get("NVBW_LONG"):  # the facts worker has a minute
         check_run(f, "cuInit:1=hang", 4, "skip", "no_device", 1)
         check_run(f, "nvmlInit_v2:1=hang", 0, None, None, 0)

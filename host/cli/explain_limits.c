@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bounds.h"
 #include "cmd.h"
 #include "judge.h"
 #include "quantity.h"
@@ -43,12 +44,50 @@ static int32_t record_all(
     return NVBW_OK;
 }
 
+/* What a limit comes to, or what it waits for. */
+static void print_value(const struct verdict *verdict, uint32_t measure)
+{
+    const char *const side = verdict->limit_is_max ? "at most" : "at least";
+    char limit[64];
+
+    if (!isnan(verdict->limit)) {
+        quantity_format(verdict->limit, measure, limit, sizeof limit);
+        printf("%s %s, %s", side, limit, verdict->limit_text);
+    } else if (strstr(verdict->limit_text, "siblings") != NULL) {
+        printf("%s %s, once %d cells of its class are measured", side,
+            verdict->limit_text, SIBLINGS_LEAST);
+    } else {
+        printf("%s %s, unknown: %s", side, verdict->limit_text,
+            verdict->base_trouble == NULL ? "" : verdict->base_trouble);
+    }
+}
+
+static void print_limit(const struct verdict *verdict, uint32_t measure)
+{
+    char text[64];
+
+    print_value(verdict, measure);
+    if (verdict->base_formula != NULL) {
+        quantity_format(verdict->base, measure, text, sizeof text);
+        printf("\n    base %s = %s", text, verdict->base_formula);
+    }
+    if (!isnan(verdict->warn)) {
+        quantity_format(verdict->warn, measure, text, sizeof text);
+        printf("\n    warns %s %s, %s",
+            verdict->limit_is_max ? "above" : "below", text,
+            verdict->warn_text);
+    }
+    if (verdict->limit_origin.file != NULL) {
+        printf("\n    from %s:%u", verdict->limit_origin.file,
+            verdict->limit_origin.line);
+    }
+    printf("\n");
+}
+
 static void print_verdict(
     const struct evidence *evidence, const struct verdict *verdict)
 {
     const struct unit *const unit = &evidence->units[verdict->unit];
-    char limit[64];
-    char base[64];
     char label[2 * LABEL_BYTES + 4];
     struct cell_place place;
 
@@ -62,24 +101,7 @@ static void print_verdict(
         return;
     }
 
-    const uint32_t measure = unit->shapes[place.shape].unit;
-
-    if (isnan(verdict->limit)) {
-        printf("%s, unknown on this machine", verdict->limit_text);
-    } else {
-        quantity_format(verdict->limit, measure, limit, sizeof limit);
-        printf("%s %s, %s", verdict->limit_is_max ? "at most" : "at least",
-            limit, verdict->limit_text);
-    }
-    if (verdict->base_formula != NULL) {
-        quantity_format(verdict->base, measure, base, sizeof base);
-        printf("\n    base %s = %s", base, verdict->base_formula);
-    }
-    if (verdict->limit_origin.file != NULL) {
-        printf("\n    from %s:%u", verdict->limit_origin.file,
-            verdict->limit_origin.line);
-    }
-    printf("\n");
+    print_limit(verdict, unit->shapes[place.shape].unit);
 }
 
 static int32_t explain(struct prepared *prepared, struct error *err)

@@ -238,24 +238,19 @@ static void settle_against(struct judged *cell, const char *text)
             verdict->attempts == 1 ? "attempt" : "attempts"));
 }
 
-static void settle_warning(struct judged *cell, const struct plan_limit *limit)
+static void settle_warning(struct judged *cell)
 {
     struct verdict *const verdict = cell->verdict;
-    const char *const text = warn_text(cell, limit);
-    struct bound bound;
     char edge[32];
 
-    if (text == NULL || verdict->state != STATE_PASS) {
+    if (verdict->state != STATE_PASS || isnan(verdict->warn) ||
+        passes(cell, verdict->figure, verdict->warn)) {
         return;
     }
-    bound_of(cell->source, verdict->record, text, &bound);
-    if (isnan(bound.value) || passes(cell, verdict->figure, bound.value)) {
-        return;
-    }
-    quantity_format(bound.value, cell->shape->unit, edge, sizeof edge);
+    quantity_format(verdict->warn, cell->shape->unit, edge, sizeof edge);
     settle(verdict, STATE_WARN, "warn_band",
-        arena_format(
-            cell->judging->arena, "passes, but is beyond %s (%s)", edge, text));
+        arena_format(cell->judging->arena, "passes, but is beyond %s (%s)",
+            edge, verdict->warn_text));
 }
 
 /* A percentage whose base is not known. Under a pattern the limit was not
@@ -268,6 +263,18 @@ static void settle_without_base(struct judged *cell,
     settle(cell->verdict, STATE_UNCHECKED, reason, keep(cell, bound->trouble));
 }
 
+static void note_warning(struct judged *cell, const struct plan_limit *limit)
+{
+    const char *const text = warn_text(cell, limit);
+    struct bound bound;
+
+    if (text != NULL) {
+        bound_of(cell->source, cell->verdict->record, text, &bound);
+        cell->verdict->warn = bound.value;
+        cell->verdict->warn_text = text;
+    }
+}
+
 /* What the limit comes to for this cell, whether there is a figure to hold
  * against it or not. 0 where its base is not known; *out_bound says why. */
 static int note_limit(struct judged *cell, const struct plan_limit *limit,
@@ -276,17 +283,19 @@ static int note_limit(struct judged *cell, const struct plan_limit *limit,
     struct verdict *const verdict = cell->verdict;
     const char *const text = limit_text(limit, cell->shape->better);
 
-    bound_of(cell->source, verdict->record, text, out_bound);
-    if (isnan(out_bound->value)) {
-        return 0;
-    }
-    verdict->limit = out_bound->value;
     verdict->limit_is_max = cell->shape->better == NVBW_LOWER;
     verdict->limit_text = text;
     verdict->limit_origin = limit->origin;
+    bound_of(cell->source, verdict->record, text, out_bound);
+    if (isnan(out_bound->value)) {
+        verdict->base_trouble = keep(cell, out_bound->trouble);
+        return 0;
+    }
+    verdict->limit = out_bound->value;
     verdict->base = out_bound->base_value;
     verdict->base_formula =
         out_bound->formula[0] == '\0' ? NULL : keep(cell, out_bound->formula);
+    note_warning(cell, limit);
     return 1;
 }
 
@@ -322,7 +331,7 @@ static void settle_by_limit(struct judged *cell)
     verdict->margin = (verdict->figure - bound.value) / bound.value *
                       (verdict->limit_is_max ? -1.0 : 1.0);
     settle_against(cell, verdict->limit_text);
-    settle_warning(cell, limit);
+    settle_warning(cell);
 }
 
 /* ---- one unit ---- */
@@ -341,6 +350,7 @@ static void begin(
         .cell = number,
         .figure = NAN,
         .limit = NAN,
+        .warn = NAN,
         .base = NAN,
         .theoretical = NAN,
         .utilisation = NAN,

@@ -22,7 +22,10 @@ struct verdict {
     uint32_t attempts, passed;
     double limit; /* in the metric's unit, NaN: none */
     uint32_t limit_is_max;
-    const char *limit_text; /* "95 % of expected" */
+    const char *limit_text;   /* "95 % of expected"; NULL: no limit is for it */
+    const char *base_trouble; /* why a limit has no value, or NULL */
+    double warn;              /* beyond it a pass is a warning, NaN: none */
+    const char *warn_text;
     struct origin limit_origin;
     double base;              /* what the percentage is of, NaN */
     const char *base_formula; /* how it was computed, or NULL */

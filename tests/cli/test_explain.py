@@ -36,4 +36,44 @@ with Folder() as f:
     contains(out, "from p.cfg:3", "place of a limit")
     equal([p.name for p in f.path.iterdir()], ["p.cfg"], "nothing is written")
 
+# Each base: what it comes to, or what it waits for, and where it stands.
+BASES = """
+name = "bases";
+defaults = { mode = "fixed"; buffer_size = "4 MiB"; samples = 3; };
+limits = (
+  { match = "host_to_device_memcpy_ce"; min = "80 % of link";
+    warn = "50 GB/s"; },
+  { match = "device_to_host_memcpy_ce"; min = "97 % of siblings"; },
+  { match = "host_device_latency_sm"; max = "102 % of baseline"; }
+);
+suites = (
+  { plugin = "ce_h2d"; tests = [ "*_memcpy_ce" ]; },
+  { plugin = "latency"; tests = [ "host_device_latency_sm" ]; }
+);
+"""
+
+with Folder() as f:
+    sim = ("--driver", SIM, "--sim-profile", "h200_x2")
+    only = ("-t", "host_to_device_memcpy_ce", "device_to_host_memcpy_ce",
+            "host_device_latency_sm")
+    f.write("b.cfg", BASES)
+    f.host("-c", "b.cfg", *only, "-q", "--run-dir", "r", *sim)
+    for more, latency in (
+            ((), "at most 102 % of baseline, unknown: no baseline was given\n"),
+            (("--baseline", "r"), "at most 1.222 us, 102 % of baseline\n"
+             "    base 1.198 us = the baseline of 2")):
+        code, out, err = f.host("check-plan", "-c", "b.cfg", *only,
+                                "--explain-limits", *more, *sim)
+        equal(code, 0, f"exit code ({err})")
+        contains(out, "host_to_device_memcpy_ce bandwidth GPU 0: at least "
+                 "50.41 GB/s, 80 % of link\n    base 63.02 GB/s = PCIe",
+                 "of link")
+        contains(out, "    warns below 50.00 GB/s, 50 GB/s\n    from b.cfg:5",
+                 "warn")
+        contains(out, "device_to_host_memcpy_ce bandwidth GPU 0: at least "
+                 "97 % of siblings, once 3 cells of its class are measured\n"
+                 "    from b.cfg:7", "of siblings")
+        contains(out, "host_device_latency_sm latency GPU 0: " + latency,
+                 "of baseline")
+
 finish()

@@ -60,6 +60,15 @@ static int read_range(const char *word, long *out_first, long *out_last)
     return *out_first <= *out_last;
 }
 
+int devices_is_one(const char *word)
+{
+    long first = 0;
+    long last = 0;
+
+    return strcmp(word, "all") != 0 && strchr(word, ',') == NULL &&
+           !read_range(word, &first, &last);
+}
+
 static int32_t refuse(
     const struct facts *facts, const char *word, struct error *err)
 {

@@ -14,6 +14,9 @@ int32_t devices_select(const struct facts *facts, const char *const *words,
     uint32_t words_count, struct arena *arena, uint32_t **out_gpus,
     uint32_t *out_count, struct error *err);
 
+/* 1 for a word that names at most one GPU of any machine. */
+int devices_is_one(const char *word);
+
 /* Those of list that are in allowed too, in list's order; in place. */
 void devices_intersect(uint32_t *list, uint32_t *count, const uint32_t *allowed,
     uint32_t allowed_count);

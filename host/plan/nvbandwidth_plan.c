@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "devices.h"
 #include "nvbandwidth_names.h"
 #include "plan_value.h"
 
@@ -325,6 +326,12 @@ static int32_t check_flags(const struct maker *maker)
         flags->buffer_mib);
     FAIL_IF(flags->pair_count != 0 && flags->pair_count != 2, maker->err,
         NVBW_E_INVALID, "--pair names two GPUs, like --pair 0 1");
+    for (uint32_t i = 0; i < flags->pair_count; i++) {
+        FAIL_IF(!devices_is_one(flags->pair[i]), maker->err, NVBW_E_INVALID,
+            "--pair \"%.80s\" is not one GPU: name it by index, UUID or PCI "
+            "address",
+            flags->pair[i]);
+    }
     if (flags->pairs != NULL) {
         struct error why;
 
@@ -374,6 +381,15 @@ static void add_to_sum(SHA256_CTX *sum, const char *text)
     SHA256_Update(sum, (const uint8_t *)text, strlen(text) + 1);
 }
 
+static void add_flag_to_sum(
+    SHA256_CTX *sum, const char *flag, const char *given)
+{
+    if (given != NULL) {
+        add_to_sum(sum, flag);
+        add_to_sum(sum, given);
+    }
+}
+
 /* Two runs of one sum were asked for the same. */
 static int32_t set_sum(const struct maker *maker)
 {
@@ -392,6 +408,8 @@ static int32_t set_sum(const struct maker *maker)
     for (uint32_t i = 0; i < plan->suites_count; i++) {
         add_to_sum(&sum, plan->suites[i].tests[0]);
     }
+    add_flag_to_sum(&sum, "--pair", plan->devices);
+    add_flag_to_sum(&sum, "--targetNumPairs", maker->flags->pairs);
     plan->sha256 = arena_text(maker->arena, SHA256_End(&sum, text));
     return plan->sha256 == NULL ? no_memory(maker->err) : NVBW_OK;
 }

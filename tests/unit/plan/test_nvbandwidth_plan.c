@@ -199,6 +199,11 @@ static void mistakes_are_told(void **state)
     const struct nvbandwidth_flags format = { .format = "xml" };
     const struct nvbandwidth_flags old = { .version = "0.6" };
     const struct nvbandwidth_flags pairs = { .pairs = "none" };
+    const char *words[] = { "0-3", "4", "all", "1", "1,2", "3" };
+    const struct nvbandwidth_flags range = { .pair = words, .pair_count = 2 };
+    const struct nvbandwidth_flags all = { .pair = words + 2, .pair_count = 2 };
+    const struct nvbandwidth_flags list = { .pair = words + 4,
+        .pair_count = 2 };
 
     (void)state;
     refuse(&both, "exclude each other");
@@ -209,13 +214,23 @@ static void mistakes_are_told(void **state)
     refuse(&format, "not one of text, json, perf");
     refuse(&old, "not one of 0.8, 0.10");
     refuse(&pairs, "--targetNumPairs");
+    refuse(&range, "--pair \"0-3\" is not one GPU");
+    refuse(&all, "--pair \"all\" is not one GPU");
+    refuse(&list, "--pair \"1,2\" is not one GPU");
 }
 
 static void sum_tells_requests_apart(void **state)
 {
     const struct nvbandwidth_flags none = { 0 };
     const struct nvbandwidth_flags more = { .buffer_mib = "513" };
+    const char *gpus[] = { "0", "GPU-5f2c-1", "0000:1a:00.0" };
+    const struct nvbandwidth_flags pair = { .pair = gpus, .pair_count = 2 };
+    const struct nvbandwidth_flags other = { .pair = gpus + 1,
+        .pair_count = 2 };
+    const struct nvbandwidth_flags five = { .pairs = "5" };
+    const struct nvbandwidth_flags six = { .pairs = "6" };
     const char *sum = NULL;
+    const char *second = NULL;
 
     (void)state;
     make(&none);
@@ -224,6 +239,16 @@ static void sum_tells_requests_apart(void **state)
     assert_string_equal(plan.sha256, sum);
     make(&more);
     assert_string_not_equal(plan.sha256, sum);
+    make(&pair);
+    assert_string_not_equal(plan.sha256, sum);
+    second = plan.sha256;
+    make(&other);
+    assert_string_not_equal(plan.sha256, second);
+    make(&five);
+    assert_string_not_equal(plan.sha256, sum);
+    second = plan.sha256;
+    make(&six);
+    assert_string_not_equal(plan.sha256, second);
 }
 
 /* A vendor's plugin may carry a name of nvbandwidth; what none carries says

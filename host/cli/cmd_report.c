@@ -6,8 +6,6 @@
 #include "finish.h"
 
 /* Journals of up to a gigabyte are read. */
-static const size_t JOURNAL_LIMIT_BYTES = (size_t)1 << 30;
-
 static int run(const struct options *options, struct arena *arena)
 {
     struct evidence evidence = { 0 };

@@ -8,8 +8,6 @@
 #include "prepare.h"
 #include "run.h"
 
-static const size_t JOURNAL_LIMIT_BYTES = (size_t)1 << 30;
-
 /* The same GPUs in the same order, or the run cannot go on here. */
 static int32_t check_machine(
     const struct facts *then, const struct facts *here, struct error *err)

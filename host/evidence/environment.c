@@ -72,6 +72,11 @@ static const char *read_line(const char *file, struct arena *arena)
     return got ? arena_text(arena, text) : NULL;
 }
 
+const char *environment_boot_id(struct arena *arena)
+{
+    return read_line("/proc/sys/kernel/random/boot_id", arena);
+}
+
 static int is_plain(const char *word)
 {
     if (*word == '\0') {
@@ -159,7 +164,7 @@ int32_t run_header_fill(struct run_header *header, int argc,
         .command = quote_command(argc, argv, arena),
         .started = time_iso(arena),
         .started_ns = time_monotonic_ns(),
-        .boot_id = read_line("/proc/sys/kernel/random/boot_id", arena),
+        .boot_id = environment_boot_id(arena),
     };
     FAIL_IF(header->command == NULL || header->started == NULL, err,
         NVBW_E_SYSTEM, "no memory for the header of the run");

@@ -19,6 +19,8 @@ int32_t run_header_add(struct run_header *header, const char *name_value,
 
 /* Now, "2026-11-29T23:15:00Z"; NULL without memory. */
 const char *time_iso(struct arena *arena);
+/* Which start of the machine this is; NULL: unknown. */
+const char *environment_boot_id(struct arena *arena);
 /* CLOCK_MONOTONIC. */
 uint64_t time_monotonic_ns(void);
 

@@ -104,6 +104,10 @@ int32_t line_format(struct strbuf *buf, uint32_t line_type, const void *object,
  * there is room again. */
 struct journal;
 
+/* The largest journal that is read again; a run ends before its own is larger.
+ * In memory it takes twice as much, a JSON report twenty times. */
+#define JOURNAL_LIMIT_BYTES (UINT64_C(1) << 30)
+
 /* Opens run_dir/journal.ndjson for appending, made if it is not there.
  * A torn last line is cut off. */
 int32_t journal_open(
@@ -115,6 +119,8 @@ int32_t journal_add(struct journal *journal, uint32_t line_type,
  * *out_due_ns when it wants to be called next, UINT64_MAX: never. */
 int32_t journal_tick(struct journal *journal, uint64_t now_ns,
     uint64_t *out_due_ns, struct error *err);
+/* Bytes on disk and still to be written. */
+uint64_t journal_size(const struct journal *journal);
 /* Writes and syncs all now. */
 int32_t journal_flush(struct journal *journal, struct error *err);
 /* Flushes what it can and frees. */

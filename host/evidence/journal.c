@@ -19,6 +19,7 @@ struct journal {
     int fd;
     struct strbuf pending;
     size_t written;   /* of pending */
+    uint64_t size;    /* of the file with all that was added */
     uint64_t tick_ns; /* of the last tick */
     uint64_t due_ns;  /* of the next sync, UINT64_MAX: none */
     char path[4096 + 32];
@@ -53,7 +54,7 @@ static int32_t whole_length(const struct journal *journal, off_t size,
     return NVBW_OK;
 }
 
-static int32_t cut_torn_line(const struct journal *journal, struct error *err)
+static int32_t cut_torn_line(struct journal *journal, struct error *err)
 {
     const off_t size = lseek(journal->fd, 0, SEEK_END);
     off_t length = 0;
@@ -65,6 +66,7 @@ static int32_t cut_torn_line(const struct journal *journal, struct error *err)
     if (length < size && ftruncate(journal->fd, length) != 0) {
         return error_system(err, "cutting a torn line off %s", journal->path);
     }
+    journal->size = (uint64_t)length;
     return NVBW_OK;
 }
 
@@ -130,7 +132,10 @@ static int32_t write_pending(struct journal *journal, struct error *err)
 int32_t journal_add(struct journal *journal, uint32_t line_type,
     const void *object, struct error *err)
 {
+    const size_t before = journal->pending.length;
+
     TRY(line_format(&journal->pending, line_type, object, err));
+    journal->size += journal->pending.length - before;
     if (journal->due_ns == UINT64_MAX) {
         journal->due_ns = journal->tick_ns + SYNC_EVERY_NS;
     }
@@ -138,6 +143,11 @@ int32_t journal_add(struct journal *journal, uint32_t line_type,
         return NVBW_OK;
     }
     return write_pending(journal, err);
+}
+
+uint64_t journal_size(const struct journal *journal)
+{
+    return journal->size;
 }
 
 int32_t journal_flush(struct journal *journal, struct error *err)

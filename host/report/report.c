@@ -9,7 +9,8 @@
 #include "report_formats.h"
 #include "run_dir.h"
 
-enum { REPORT_LIMIT = 1 << 30 };
+/* Of the largest journal JSON makes two and a half times as much. */
+static const size_t REPORT_LIMIT = (size_t)4 * JOURNAL_LIMIT_BYTES;
 
 const struct report_format report_formats[] = {
     { "text", "for people: matrices, limits, findings and a summary",
@@ -64,7 +65,7 @@ int32_t report_write(const struct report_format *format,
 
     if (status >= 0 && text.failed) {
         status = error_set(err, NVBW_E_SYSTEM,
-            "the %s report is larger than %d bytes", format->name,
+            "the %s report is larger than %zu bytes", format->name,
             REPORT_LIMIT);
     }
     if (status >= 0) {

@@ -2,13 +2,17 @@
  * Copyright The nvbw-host authors */
 #include "conduct.h"
 
+#include <stdio.h>
 #include <time.h>
 
 #include "conduct_unit.h"
+#include "environment.h"
 #include "host_clock.h"
 #include "judge.h"
 #include "quantity.h"
 #include "rounds.h"
+
+#define MIB (1 << 20)
 
 static const size_t JUDGE_ARENA_BYTES = (size_t)1 << 30;
 
@@ -64,22 +68,63 @@ static int32_t conduct_units(struct conductor *conductor,
         if (worked && cooldown_ns > 0) {
             TRY(cool_down(conductor, cooldown_ns, err));
         }
+        TRY(rounds_leave_out(
+            &conductor->ledger, conductor->request->evidence, *first, err));
         TRY(conduct_unit(conductor, *first, before, &worked, err));
     }
     return NVBW_OK;
+}
+
+/* For another round as long as those before on the average, and one more. */
+static int has_room_for_round(const struct conductor *conductor)
+{
+    const struct conduct_request *const request = conductor->request;
+    const struct evidence *const evidence = request->evidence;
+    const uint64_t room = conductor_journal_room(conductor);
+
+    if (room == UINT64_MAX) {
+        return 1;
+    }
+
+    const uint64_t rounds =
+        (uint64_t)evidence->units[evidence->units_count - 1].round + 1;
+
+    return 2 * (journal_size(request->journal) / rounds) < room;
+}
+
+static int32_t say_no_room(struct conductor *conductor, struct error *err)
+{
+    struct event event = { .what = "warning", .unit = -1, .gpu = -1 };
+    char text[256];
+
+    snprintf(text, sizeof text,
+        "the run ends before its duration: its journal has %.0f MiB of the "
+        "%.0f MiB that resume and report read; begin a new run",
+        (double)journal_size(conductor->request->journal) / MIB,
+        (double)conductor->request->journal_most_bytes / MIB);
+    event.text = text;
+    return ledger_event(&conductor->ledger, &event, err);
 }
 
 /* A round in which nothing could be measured is not repeated. */
 static int32_t conduct_rounds(struct conductor *conductor, struct error *err)
 {
     struct evidence *const evidence = conductor->request->evidence;
-    const uint64_t end_ns = rounds_end_ns(evidence);
+    const struct rounds_clock clock = {
+        .boot_id = environment_boot_id(conductor->request->arena),
+        .now_ns = host_clock_ns(),
+        .now = time(NULL),
+    };
+    const uint64_t end_ns = rounds_end_ns(evidence, &clock);
     uint32_t first = 0;
     struct cause cut;
 
     TRY(conduct_units(conductor, NULL, &first, err));
     while (host_clock_ns() < end_ns && rounds_last_measured(evidence) &&
            !conductor_is_cut(conductor, &cut)) {
+        if (!has_room_for_round(conductor)) {
+            return say_no_room(conductor, err);
+        }
         TRY(rounds_add(&conductor->ledger, evidence, err));
         TRY(conduct_units(conductor, NULL, &first, err));
     }

@@ -86,10 +86,11 @@ struct conduct_request {
     struct evidence *evidence; /* header, plan, facts, plugins and units are
                                   there; records are added */
     struct arena *arena;
-    struct journal *journal; /* may be NULL (dry runs, tests) */
-    uint64_t budget_ns;      /* UINT64_MAX: unbounded */
-    uint64_t grace_ns;       /* from SIGTERM to SIGKILL */
-    uint32_t rerun_failed;   /* resume: measure again what did not pass */
+    struct journal *journal;     /* may be NULL (dry runs, tests) */
+    uint64_t journal_most_bytes; /* larger than which it must not become */
+    uint64_t budget_ns;          /* UINT64_MAX: unbounded */
+    uint64_t grace_ns;           /* from SIGTERM to SIGKILL */
+    uint32_t rerun_failed;       /* resume: measure again what did not pass */
     const struct conduct_watch *watch;
     int signal_fd; /* signalfd with SIGINT, SIGTERM blocked elsewhere; -1 */
 };

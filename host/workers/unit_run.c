@@ -12,6 +12,7 @@
 #include "unit_frames.h"
 
 enum {
+    JOURNAL_SPARE = 16, /* part that is kept for words on what is left then */
     BARREN_LIMIT = 3,
     SETTLED_SAMPLES = 2 << 20, /* of all settled cells in one task */
     SETTLED_MOST = 1001        /* of one of them */
@@ -20,6 +21,21 @@ enum {
  * sent the signal gets impatient. */
 static const uint64_t STOP_GRACE_NS = 400000000u;
 static const uint64_t STOP_REAP_NS = 300000000u;
+
+uint64_t conductor_journal_room(const struct conductor *conductor)
+{
+    const struct conduct_request *const request = conductor->request;
+
+    if (request->journal == NULL) {
+        return UINT64_MAX;
+    }
+
+    const uint64_t most = request->journal_most_bytes -
+                          request->journal_most_bytes / JOURNAL_SPARE;
+    const uint64_t size = journal_size(request->journal);
+
+    return size < most ? most - size : 0;
+}
 
 int conductor_is_cut(struct conductor *conductor, struct cause *out)
 {
@@ -36,6 +52,13 @@ int conductor_is_cut(struct conductor *conductor, struct cause *out)
         snprintf(out->text, sizeof out->text,
             "the time budget of %.3g s was used up",
             (double)conductor->request->budget_ns * 1e-9);
+        return 1;
+    }
+    if (conductor_journal_room(conductor) == 0) {
+        out->reason = "journal_full";
+        snprintf(out->text, sizeof out->text,
+            "the journal has reached the %.0f MiB that resume and report read",
+            (double)conductor->request->journal_most_bytes / (1 << 20));
         return 1;
     }
     if (conductor->mpi_ended) {

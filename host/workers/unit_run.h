@@ -58,6 +58,9 @@ int32_t unit_run_cells(struct unit_run *run, struct error *err);
 int32_t unit_run_settle_all(
     struct unit_run *run, const struct cause *cause, struct error *err);
 
+/* Bytes that may be added to the journal. */
+uint64_t conductor_journal_room(const struct conductor *conductor);
+
 /* 1 and the cause if nothing more may be measured: stopped, or out of time. */
 int conductor_is_cut(struct conductor *conductor, struct cause *out);
 

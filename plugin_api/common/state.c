@@ -143,6 +143,8 @@ const struct reason reason_table[] = {
     { "throttled", STATE_INVALID, REASON_OTHER,
         "the GPU was throttled while it was measured" },
 
+    { "journal_full", STATE_NOT_RUN, REASON_OTHER,
+        "the journal has reached the size that can be read again" },
     { "budget", STATE_NOT_RUN, REASON_OTHER, "the time budget was used up" },
     { "worker_ends", STATE_NOT_RUN, REASON_OTHER,
         "three workers in a row ended without settling a cell" },

@@ -467,6 +467,114 @@ static void test_duration_of_failures(void **state)
     stage_close(&stage);
 }
 
+/* Cells that are left out before the run are left out of every round, also
+ * where a run was cut off before it could say so. */
+static void test_duration_leaves_out(void **state)
+{
+    struct stage stage;
+    struct record record;
+
+    (void)state;
+    stage_open(&stage);
+    stage_add_unit(&stage, "well", 3);
+    record_init(&record);
+    record.metric = "rate";
+    record.row = 1;
+    record.state = STATE_SKIP;
+    record.reason = "excluded";
+    assert_int_equal(
+        evidence_add(&stage.evidence, &stage.arena, LINE_CELL, &record, NULL),
+        NVBW_OK);
+    add_duration(&stage, "300 ms");
+    stage_run(&stage);
+    assert_true(stage.evidence.units_count >= 2);
+    for (uint32_t i = 0; i < stage.evidence.units_count; i++) {
+        stage_expect(&stage, i, 0, STATE_MEASURED, NULL);
+        stage_expect(&stage, i, 1, STATE_SKIP, "excluded");
+        stage_expect(&stage, i, 2, STATE_MEASURED, NULL);
+        assert_int_equal(stage_count(&stage, i, 1, 0), 1);
+    }
+    stage_close(&stage);
+}
+
+struct journal_scene {
+    char folder[32];
+    struct journal *journal;
+    struct stage stage;
+    uint32_t warnings;
+};
+
+static void count_warning(void *user, const struct event *event)
+{
+    struct journal_scene *const scene = user;
+
+    if (strcmp(event->what, "warning") == 0) {
+        assert_non_null(strstr(event->text, "before its duration"));
+        scene->warnings++;
+    }
+}
+
+static void play_journal(
+    struct journal_scene *scene, uint32_t cells, uint64_t most)
+{
+    const struct conduct_watch watch = { .user = scene,
+        .event = count_warning };
+
+    *scene = (struct journal_scene){ .folder = "/tmp/nvbw-rounds-XXXXXX" };
+    assert_non_null(mkdtemp(scene->folder));
+    stage_open(&scene->stage);
+    assert_int_equal(
+        journal_open(scene->folder, &scene->journal, NULL), NVBW_OK);
+    stage_add_unit(&scene->stage, "well", cells);
+    stage_add_unit(&scene->stage, "well", 1);
+    add_duration(&scene->stage, "1 h");
+    scene->stage.request.journal = scene->journal;
+    scene->stage.request.journal_most_bytes = most;
+    scene->stage.request.watch = &watch;
+    stage_run(&scene->stage);
+}
+
+static void end_journal(struct journal_scene *scene)
+{
+    char file[64];
+
+    journal_close(scene->journal);
+    snprintf(file, sizeof file, "%s/journal.ndjson", scene->folder);
+    unlink(file);
+    rmdir(scene->folder);
+    stage_close(&scene->stage);
+}
+
+/* A journal that could not be read again is not begun to be filled with
+ * another round. */
+static void test_duration_of_a_journal(void **state)
+{
+    struct journal_scene scene;
+
+    (void)state;
+    play_journal(&scene, 1, 40 << 10);
+    assert_int_equal(scene.warnings, 1);
+    assert_true(journal_size(scene.journal) <= 40 << 10);
+    assert_true(scene.stage.evidence.units_count > 2);
+    assert_int_equal(scene.stage.evidence.units_count % 2, 0);
+    for (uint32_t i = 0; i < scene.stage.evidence.units_count; i++) {
+        stage_expect(&scene.stage, i, 0, STATE_MEASURED, NULL);
+    }
+    end_journal(&scene);
+}
+
+/* And where one round is too much what is left of it is not run. */
+static void test_full_journal(void **state)
+{
+    struct journal_scene scene;
+
+    (void)state;
+    play_journal(&scene, CELLS, 600);
+    stage_expect(&scene.stage, 0, 0, STATE_MEASURED, NULL);
+    stage_expect(&scene.stage, 1, 0, STATE_NOT_RUN, "journal_full");
+    end_journal(&scene);
+}
+
 struct stopper {
     uint32_t at_row, signals;
 };
@@ -635,6 +743,9 @@ int main(void)
         cmocka_unit_test(test_duration),
         cmocka_unit_test(test_duration_without_work),
         cmocka_unit_test(test_duration_of_failures),
+        cmocka_unit_test(test_duration_leaves_out),
+        cmocka_unit_test(test_duration_of_a_journal),
+        cmocka_unit_test(test_full_journal),
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_stop_at_once),
         cmocka_unit_test(test_surroundings),

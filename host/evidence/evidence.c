@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { UNIT_CELLS_LIMIT = 1 << 26 };
+
 /* Records by cell. Numbers of records are stored plus one, so that 0 is
  * none. A unit's table is made with its first record: a run that was stopped
  * early on a large machine must not pay for the units that never ran. */
@@ -183,11 +185,36 @@ static int32_t adopt_efficiency(struct evidence *evidence, struct arena *arena,
         file, sizeof *file, err);
 }
 
+/* Cells are numbered in 32 bits, and all who read units take their names for
+ * granted: a journal may hold anything. */
+static int32_t check_unit(const struct unit *unit, struct error *err)
+{
+    uint64_t cells = 0;
+
+    FAIL_IF(unit->plugin == NULL || unit->testcase == NULL, err, NVBW_E_INVALID,
+        "unit %u has no plugin or no testcase", unit->id);
+    for (uint32_t i = 0; i < unit->params_count; i++) {
+        FAIL_IF(unit->params[i].name == NULL, err, NVBW_E_INVALID,
+            "unit %u has a parameter without a name", unit->id);
+    }
+    for (uint32_t i = 0; i < unit->shapes_count; i++) {
+        const struct unit_shape *const shape = &unit->shapes[i];
+
+        FAIL_IF(shape->metric == NULL, err, NVBW_E_INVALID,
+            "unit %u has a metric without a name", unit->id);
+        cells += (uint64_t)shape->rows * shape->cols;
+        FAIL_IF(cells > UNIT_CELLS_LIMIT, err, NVBW_E_INVALID,
+            "unit %u has more than %d cells", unit->id, UNIT_CELLS_LIMIT);
+    }
+    return NVBW_OK;
+}
+
 static int32_t adopt_unit(struct evidence *evidence, struct arena *arena,
     const void *object, struct error *err)
 {
     const struct unit *const unit = object;
 
+    TRY(check_unit(unit, err));
     FAIL_IF(unit->id > evidence->units_count, err, NVBW_E_INVALID,
         "unit %u comes before unit %u", unit->id, evidence->units_count);
     if (unit->id < evidence->units_count) {

@@ -44,7 +44,7 @@ static size_t nearness(const struct efficiency_file *file, const char *gpu)
         const char *const glob = file->gpus[i];
         size_t literals = 1;
 
-        if (fnmatch(glob, gpu, 0) != 0) {
+        if (glob == NULL || fnmatch(glob, gpu, 0) != 0) {
             continue;
         }
         for (const char *at = glob; *at != '\0'; at++) {

@@ -207,6 +207,43 @@ static void units_come_in_order(void **state)
         evidence_add(&evidence, &arena, 99, &unit, &err), NVBW_E_INVALID);
 }
 
+/* What a journal may say of a unit, and nobody could work with. */
+static void units_without_names_or_measure_are_refused(void **state)
+{
+    struct unit_param nameless = { .name = NULL };
+    struct unit_shape metricless = { .rows = 1, .cols = 1 };
+    struct unit_shape endless = {
+        .metric = "bandwidth", .rows = 1u << 31, .cols = 1u << 31
+    };
+    const struct unit units[] = {
+        { .plugin = "p" },
+        { .testcase = "t" },
+        { .plugin = "p",
+            .testcase = "t",
+            .params = &nameless,
+            .params_count = 1 },
+        { .plugin = "p",
+            .testcase = "t",
+            .shapes = &metricless,
+            .shapes_count = 1 },
+        { .plugin = "p",
+            .testcase = "t",
+            .shapes = &endless,
+            .shapes_count = 1 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        struct error err = { 0 };
+
+        assert_int_equal(
+            evidence_add(&evidence, &arena, LINE_UNIT, &units[i], &err),
+            NVBW_E_INVALID);
+        assert_non_null(strstr(err.text, "unit 0 has"));
+    }
+    assert_int_equal(evidence.units_count, 0);
+}
+
 static void the_first_header_and_the_last_end_count(void **state)
 {
     const struct run_header first = { .version = 1, .run_id = "first" };
@@ -288,6 +325,7 @@ int main(void)
         TEST(a_unit_can_be_replaced),
         TEST(records_without_a_cell_are_refused),
         TEST(units_come_in_order),
+        TEST(units_without_names_or_measure_are_refused),
         TEST(the_first_header_and_the_last_end_count),
         TEST(a_plugin_described_again_replaces_itself),
         TEST(a_hundred_thousand_cells_are_looked_up),

@@ -97,7 +97,11 @@ static void add_event(struct journal *journal, const char *text)
 static void what_was_added_is_read(void **state)
 {
     struct unit_shape shape = { .metric = "bandwidth", .rows = 1, .cols = 2 };
-    const struct unit unit = { .id = 0, .shapes = &shape, .shapes_count = 1 };
+    const struct unit unit = { .id = 0,
+        .plugin = "null",
+        .testcase = "nothing",
+        .shapes = &shape,
+        .shapes_count = 1 };
     double samples[] = { 0.1, 2e10 };
     const struct facts facts = { .host = "here", .simulated = 1 };
     const struct run_end end = { .ended = "now" };

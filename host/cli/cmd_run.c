@@ -28,6 +28,7 @@ static int32_t prepare_all(struct prepared *prepared, struct error *err)
     TRY(prepare_facts(prepared, err));
     TRY(prepare_baseline_fits(prepared, err));
     TRY(prepare_schedule(prepared, err));
+    TRY(prepare_budget(prepared, err));
     return prepare_expect(prepared, err);
 }
 
@@ -48,20 +49,34 @@ static int32_t note(
     return journal_add(start->journal, line_type, object, start->err);
 }
 
+/* How many pairs are measured, 0: all, and why not all. */
+static uint32_t pairs_of(const struct prepared *prepared, const char **out_why)
+{
+    const char *const given = prepared->options->flags.pairs;
+
+    if (given != NULL) {
+        *out_why = "not among the pairs that --targetNumPairs chose";
+        return (uint32_t)strtoul(given, NULL, 10);
+    }
+    *out_why = arena_format(prepared->arena,
+        "left out to fit the budget: %u of %u pairs are measured",
+        prepared->fit.pairs, prepared->fit.all_pairs);
+    return prepared->fit.pairs;
+}
+
 /* Pairs that were left out are settled before the run begins. */
 static int32_t note_left_out(
     const struct start *start, const struct prepared *prepared)
 {
-    const char *const given = prepared->options->flags.pairs;
-    const uint32_t pairs =
-        given == NULL ? 0 : (uint32_t)strtoul(given, NULL, 10);
+    const char *why = NULL;
+    const uint32_t pairs = pairs_of(prepared, &why);
 
     for (uint32_t i = 0; pairs > 0 && i < prepared->schedule.units_count; i++) {
         struct record *records = NULL;
         uint32_t count = 0;
 
-        TRY(leave_out_pairs(&prepared->schedule.units[i], pairs, start->arena,
-            &records, &count, start->err));
+        TRY(leave_out_pairs(&prepared->schedule.units[i], pairs, why,
+            start->arena, &records, &count, start->err));
         for (uint32_t k = 0; k < count; k++) {
             TRY(note(start, LINE_CELL, &records[k]));
         }
@@ -84,6 +99,15 @@ static int32_t note_all(const struct start *start,
     }
     for (uint32_t i = 0; i < prepared->schedule.units_count; i++) {
         TRY(note(start, LINE_UNIT, &prepared->schedule.units[i]));
+    }
+    if (prepared->fit_words != NULL) {
+        const struct event event = { .what = "warning",
+            .unit = -1,
+            .gpu = -1,
+            .text = prepared->fit_words,
+            .now_ns = header->started_ns };
+
+        TRY(note(start, LINE_EVENT, &event));
     }
     TRY(note_left_out(start, prepared));
     return journal_flush(start->journal, start->err);

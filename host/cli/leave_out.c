@@ -67,8 +67,9 @@ static int32_t draw(const struct unit *unit, uint32_t gpus, struct arena *arena,
 
 /* The cells of one metric that lie beyond the chosen pairs. */
 static int32_t leave_out_shape(const struct unit *unit,
-    const struct unit_shape *shape, uint32_t pairs, struct arena *arena,
-    struct record **list, uint32_t *count, struct error *err)
+    const struct unit_shape *shape, uint32_t pairs, const char *why,
+    struct arena *arena, struct record **list, uint32_t *count,
+    struct error *err)
 {
     struct lot *lots = NULL;
     uint32_t lots_count = 0;
@@ -88,15 +89,14 @@ static int32_t leave_out_shape(const struct unit *unit,
         grown[*count - 1].col = lots[i].col;
         grown[*count - 1].state = STATE_SKIP;
         grown[*count - 1].reason = "excluded";
-        grown[*count - 1].message =
-            "not among the pairs that --targetNumPairs chose";
+        grown[*count - 1].message = why;
     }
     return NVBW_OK;
 }
 
 int32_t leave_out_pairs(const struct unit *unit, uint32_t pairs,
-    struct arena *arena, struct record **out_records, uint32_t *out_count,
-    struct error *err)
+    const char *why, struct arena *arena, struct record **out_records,
+    uint32_t *out_count, struct error *err)
 {
     *out_records = NULL;
     *out_count = 0;
@@ -106,7 +106,7 @@ int32_t leave_out_pairs(const struct unit *unit, uint32_t pairs,
         if (unit->state == STATE_NONE && shape->pairs &&
             shape->rows == shape->cols) {
             TRY(leave_out_shape(
-                unit, shape, pairs, arena, out_records, out_count, err));
+                unit, shape, pairs, why, arena, out_records, out_count, err));
         }
     }
     return NVBW_OK;

@@ -30,7 +30,8 @@ const struct option_spec option_specs[] = {
     { "run-dir", 0, OPTION_TEXT, AT(run_dir), "DIR", NULL, "run",
         "where the run is kept; %h host, %t time" },
     { "budget", 0, OPTION_SET, 0, "DURATION", "budget", "run resume",
-        "ends the run after this time; what is left is not_run" },
+        "fits the plan into this time with fewer samples and pairs; what is "
+        "left then is not_run" },
     { "baseline", 0, OPTION_SET, 0, "FILE", "baseline", "run check-plan",
         "baseline or run directory that limits in percent of baseline refer "
         "to" },

@@ -12,6 +12,7 @@
 #include "environment.h"
 #include "expect.h"
 #include "nvbandwidth_mode.h"
+#include "run.h"
 #include "state.h"
 #include "sweep.h"
 #include "version.h"
@@ -364,6 +365,20 @@ int32_t prepare_schedule(struct prepared *prepared, struct error *err)
     return schedule_build(&prepared->plan, prepared->plugins,
         prepared->plugins_count, &prepared->facts, prepared->arena,
         &prepared->schedule, err);
+}
+
+int32_t prepare_budget(struct prepared *prepared, struct error *err)
+{
+    uint64_t budget_ns = 0;
+
+    TRY(run_budget(&prepared->plan, &budget_ns, err));
+    fit_budget(&prepared->schedule, budget_ns, &cost_of_cells, &prepared->fit);
+
+    prepared->fit_words = fit_words(&prepared->fit, budget_ns, prepared->arena);
+    if (prepared->fit_words != NULL) {
+        fprintf(stderr, "nvbw-host: %s\n", prepared->fit_words);
+    }
+    return fit_apply(&prepared->fit, &prepared->schedule, prepared->arena, err);
 }
 
 /* A fault that the plan accepts does not keep the run from beginning. */

@@ -8,6 +8,7 @@
 
 #include "baseline_file.h"
 #include "conduct.h"
+#include "fit_budget.h"
 #include "locate.h"
 #include "options.h"
 
@@ -25,6 +26,8 @@ struct prepared {
     uint32_t plugins_count;
     struct facts facts;
     struct schedule schedule;
+    struct fit fit;        /* of the schedule into the budget */
+    const char *fit_words; /* what it leaves out, or NULL */
 };
 
 int32_t prepare_parts(const struct options *options, struct arena *arena,
@@ -52,6 +55,9 @@ int32_t prepare_facts(struct prepared *prepared, struct error *err);
 int32_t prepare_gpus(struct prepared *prepared, uint32_t **out_gpus,
     uint32_t *out_count, struct error *err);
 int32_t prepare_schedule(struct prepared *prepared, struct error *err);
+/* Fits the schedule into the plan's budget and says on stderr what that leaves
+ * out. */
+int32_t prepare_budget(struct prepared *prepared, struct error *err);
 /* On a machine that the plan does not expect no unit runs: each gets state
  * not_run, reason health. */
 int32_t prepare_expect(struct prepared *prepared, struct error *err);

@@ -32,7 +32,8 @@ const struct plan_key plan_keys[] = {
     { "top", "duration", "duration", "begin new rounds for this long" },
     { "top", "cooldown", "duration", "pause after each testcase that ran" },
     { "top", "budget", "duration",
-        "longest time for the whole run; what is left then is not_run" },
+        "longest time for the whole run; fewer samples and pairs make it "
+        "fit, what is left then is not_run" },
     { "top", "efficiency", "list of texts",
         "files of efficiencies that come before the installed ones" },
     { "top", "baseline", "text",

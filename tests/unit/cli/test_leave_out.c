@@ -39,7 +39,7 @@ static struct record *leave_out(
     struct record *records = NULL;
 
     assert_int_equal(
-        leave_out_pairs(unit, pairs, &arena, &records, out_count, NULL),
+        leave_out_pairs(unit, pairs, "why", &arena, &records, out_count, NULL),
         NVBW_OK);
     return records;
 }

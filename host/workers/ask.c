@@ -13,13 +13,14 @@ enum { ASK_ARENA_BYTES = 1 << 20 };
 static const uint64_t GRACE_NS = 2000000000u;
 
 int32_t ask_worker_start(const struct worker_setup *setup, const char *role,
-    const char *devices, struct arena *arena, struct worker_start *out,
-    struct error *err)
+    const char *devices, const struct facts *facts, struct arena *arena,
+    struct worker_start *out, struct error *err)
 {
     const int is_wrapped = setup->wrap != NULL && strcmp(role, "run") == 0;
     const struct environment_request request = {
         .devices = devices,
         .sim_profile = setup->sim_profile,
+        .connections = facts != NULL ? facts_connections(facts) : 0,
         .parent_pid = is_wrapped ? 0 : (int64_t)getpid(),
     };
 
@@ -102,8 +103,8 @@ static int32_t begin(const struct worker_setup *setup, struct crew *crew,
 
     arena_init(&arena, ASK_ARENA_BYTES);
 
-    int32_t status = ask_worker_start(
-        setup, question->role, question->devices, &arena, &start, &err);
+    int32_t status = ask_worker_start(setup, question->role, question->devices,
+        question->facts, &arena, &start, &err);
 
     if (status == NVBW_OK) {
         start.on_frame = take_frame;

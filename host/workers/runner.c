@@ -95,7 +95,8 @@ static int32_t start_worker(struct runner *runner, struct crew *crew,
 
     TRY(taint_devices(taint, &evidence->facts, evidence->units,
         evidence->units_count, arena, &devices, err));
-    TRY(ask_worker_start(request->setup, "run", devices, arena, &start, err));
+    TRY(ask_worker_start(
+        request->setup, "run", devices, &evidence->facts, arena, &start, err));
     start.grace_ns = request->grace_ns;
     start.on_frame = on_frame;
     start.user = runner;

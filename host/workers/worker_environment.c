@@ -5,15 +5,15 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "facts.h"
+
 /* Rules of the contract (C19): modules are loaded before the gate and not at
- * first use, device numbers follow the bus, and streams that must overlap do
- * not share a channel. */
+ * first use, and device numbers follow the bus. */
 static const char *const fixed[] = {
     "CUDA_MODULE_LOADING=EAGER",
     "CUDA_DEVICE_ORDER=PCI_BUS_ID",
-    "CUDA_DEVICE_MAX_CONNECTIONS=32",
 };
-enum { FIXED_COUNT = sizeof fixed / sizeof fixed[0], OWN_COUNT = 3 };
+enum { FIXED_COUNT = sizeof fixed / sizeof fixed[0], OWN_COUNT = 4 };
 
 static const char *const notable[] = {
     "CUDA_",
@@ -35,6 +35,9 @@ int32_t worker_environment_build(const struct environment_request *request,
     FAIL_IF(list == NULL, err, NVBW_E_SYSTEM,
         "no memory for a worker's environment");
     memcpy(list, fixed, sizeof fixed);
+    /* Streams that must overlap do not share a channel (C19). */
+    list[count++] = arena_format(arena, "CUDA_DEVICE_MAX_CONNECTIONS=%u",
+        request->connections > 0 ? request->connections : CONNECTIONS_MOST);
     if (request->devices != NULL) {
         list[count++] =
             arena_format(arena, "CUDA_VISIBLE_DEVICES=%s", request->devices);

@@ -11,6 +11,7 @@
 struct environment_request {
     const char *devices;     /* for CUDA_VISIBLE_DEVICES; NULL: as inherited */
     const char *sim_profile; /* for NVBW_SIM_PROFILE, or NULL */
+    uint32_t connections;    /* of facts_connections; 0: the most */
     int64_t parent_pid;      /* for NVBW_PARENT; 0: told nothing, for a worker
                                 that starts under a wrapper */
 };

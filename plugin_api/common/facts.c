@@ -161,3 +161,14 @@ int32_t facts_find_node(const struct facts *facts, int32_t number)
     }
     return -1;
 }
+
+uint32_t facts_connections(const struct facts *facts)
+{
+    uint32_t connections = CONNECTIONS_LEAST;
+
+    while (
+        connections < CONNECTIONS_MOST && connections < 2 * facts->gpus_count) {
+        connections *= 2;
+    }
+    return connections;
+}

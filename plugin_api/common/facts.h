@@ -104,4 +104,11 @@ int32_t facts_find_gpu(const struct facts *facts, const char *text);
 /* Position in facts->nodes of the system's node number, or -1. */
 int32_t facts_find_node(const struct facts *facts, int32_t number);
 
+/* CUDA_DEVICE_MAX_CONNECTIONS of this machine's workers: as many streams of one
+ * GPU as run side by side when all the others send to it and it to them, the
+ * driver's default at least. Each costs a context some 15 ms at its start (seen
+ * on H200), so small machines do not have the 32 that are the driver's most. */
+enum { CONNECTIONS_LEAST = 8, CONNECTIONS_MOST = 32 };
+uint32_t facts_connections(const struct facts *facts);
+
 #endif

@@ -17,9 +17,6 @@
  * The start and the end are also written to words that the host stamps. */
 #include "cuda_session.h"
 
-/* What the host asks of the driver, and the most that it gives (rule C19). */
-enum { CONNECTIONS_MOST = 32 };
-
 static const uint64_t try_limit_ns = UINT64_C(60) * 1000 * 1000 * 1000;
 
 static int32_t write_word(const struct cuda_session *cuda,
@@ -244,7 +241,8 @@ static int32_t copy_counted(struct cuda_session *cuda, struct error *err)
     }
 
     const int takes_turns =
-        !cuda->gated || cuda->counted_count > CONNECTIONS_MOST;
+        !cuda->gated ||
+        cuda->counted_count > facts_connections(cuda->session->facts);
     const uint64_t turn =
         takes_turns && cuda->counted_count > 1 ? UINT64_C(1) : most;
 

@@ -39,9 +39,10 @@ static char **build(
 
 static void test_all_given(void **state)
 {
-    const struct environment_request request = {
-        .devices = "GPU-a,GPU-b", .sim_profile = "hgx_h200_x8", .parent_pid = 42
-    };
+    const struct environment_request request = { .devices = "GPU-a,GPU-b",
+        .sim_profile = "hgx_h200_x8",
+        .connections = 16,
+        .parent_pid = 42 };
     struct arena arena;
     const char *const *const list =
         (const char *const *)build(&request, &arena);
@@ -51,7 +52,7 @@ static void test_all_given(void **state)
     assert_true(has(list, "NVBW_PARENTS=2"));
     assert_true(has(list, "CUDA_MODULE_LOADING=EAGER"));
     assert_true(has(list, "CUDA_DEVICE_ORDER=PCI_BUS_ID"));
-    assert_true(has(list, "CUDA_DEVICE_MAX_CONNECTIONS=32"));
+    assert_true(has(list, "CUDA_DEVICE_MAX_CONNECTIONS=16"));
     assert_true(has(list, "CUDA_VISIBLE_DEVICES=GPU-a,GPU-b"));
     assert_true(has(list, "NVBW_SIM_PROFILE=hgx_h200_x8"));
     assert_true(has(list, "NVBW_PARENT=42"));

@@ -111,7 +111,8 @@ static uint64_t dst_of(const struct cuda_flow *flow, uint64_t number)
     return flow->run->dst->device + slices_dst_offset(flow, number);
 }
 
-/* The arguments of one kernel, of whichever kind. */
+/* The arguments of one kernel, of whichever kind, for `joined` copies: of those
+ * that can_join allows more than one. */
 union sm_args {
     struct copy_args copy;
     struct split_args split;
@@ -119,29 +120,33 @@ union sm_args {
     struct write_args write;
 };
 
-static void copy_args(
-    const struct cuda_flow *flow, uint64_t number, union sm_args *out)
+static void copy_args(const struct cuda_flow *flow, uint64_t number,
+    uint64_t joined, union sm_args *out)
 {
     const struct sm_flow *const sm = flow->state;
 
     out->copy = (struct copy_args){ dst_of(flow, number), src_of(flow, number),
-        slices_bytes(flow, number), stamps_of(sm, number) };
+        joined * slices_bytes(flow, number), stamps_of(sm, number) };
 }
 
-static void split_args(
-    const struct cuda_flow *flow, uint64_t number, union sm_args *out)
+static void split_args(const struct cuda_flow *flow, uint64_t number,
+    uint64_t joined, union sm_args *out)
 {
     const struct sm_flow *const sm = flow->state;
+
+    (void)joined;
 
     out->split =
         (struct split_args){ dst_of(flow, number), src_of(flow, number),
             slices_bytes(flow, number), stamps_of(sm, number) };
 }
 
-static void read_args(
-    const struct cuda_flow *flow, uint64_t number, union sm_args *out)
+static void read_args(const struct cuda_flow *flow, uint64_t number,
+    uint64_t joined, union sm_args *out)
 {
     const struct sm_flow *const sm = flow->state;
+
+    (void)joined;
 
     const uint64_t src = src_of(flow, number);
     const uint64_t bytes = slices_bytes(flow, number);
@@ -151,10 +156,12 @@ static void read_args(
         stamps_of(sm, number), vector_span_of(src, bytes) };
 }
 
-static void write_args(
-    const struct cuda_flow *flow, uint64_t number, union sm_args *out)
+static void write_args(const struct cuda_flow *flow, uint64_t number,
+    uint64_t joined, union sm_args *out)
 {
     const struct sm_flow *const sm = flow->state;
+
+    (void)joined;
 
     const uint64_t dst = dst_of(flow, number);
     const uint64_t bytes = slices_bytes(flow, number);
@@ -164,8 +171,8 @@ static void write_args(
         stamps_of(sm, number), vector_span_of(dst, bytes) };
 }
 
-typedef void sm_args_fn(
-    const struct cuda_flow *flow, uint64_t number, union sm_args *out);
+typedef void sm_args_fn(const struct cuda_flow *flow, uint64_t number,
+    uint64_t joined, union sm_args *out);
 static sm_args_fn *const operations[] = {
     [NVBW_OP_COPY] = copy_args,
     [NVBW_OP_READ] = read_args,
@@ -173,20 +180,54 @@ static sm_args_fn *const operations[] = {
     [NVBW_OP_SPLIT] = split_args,
 };
 
+/* A kernel's start and end cost some 10 us, so copies whose slices lie one
+ * behind the other on both sides are one kernel's. Not where flows share the
+ * GPU, since stamps tell copies apart there; and what a WRITE puts into a slice
+ * and which half a SPLIT sends depend on the slice. */
+static int can_join(const struct cuda_flow *flow, uint64_t number)
+{
+    const struct sm_flow *const sm = flow->state;
+    const struct flow_run *const run = flow->run;
+    const uint64_t bytes = run->record.bytes;
+
+    return run->record.operation == NVBW_OP_COPY && sm->sharing == 1 &&
+           slices_src_offset(flow, number + 1) ==
+               slices_src_offset(flow, number) + bytes &&
+           slices_dst_offset(flow, number + 1) ==
+               slices_dst_offset(flow, number) + bytes;
+}
+
+/* How many of `count` copies from `first` on one kernel takes. */
+static uint64_t count_joined(
+    const struct cuda_flow *flow, uint64_t first, uint64_t count)
+{
+    uint64_t joined = 1;
+
+    while (first != COPY_WARM_UP && joined < count &&
+           can_join(flow, first + joined - 1)) {
+        joined++;
+    }
+    return joined;
+}
+
 int32_t sm_enqueue(struct cuda_session *cuda, struct cuda_flow *flow,
     uint64_t first, uint64_t count, struct error *err)
 {
     const struct sm_flow *const sm = flow->state;
-    const uint64_t blocks =
-        sm_blocks_of(sm->kernel, sm->path, slices_bytes(flow, first),
-            sm->resident, flow->gpu->facts->units, sm->sharing);
+    uint64_t joined = 1;
 
     (void)cuda;
-    for (uint64_t i = 0; i < count; i++) {
+    for (uint64_t i = 0; i < count; i += joined) {
         const uint64_t number = first == COPY_WARM_UP ? first : first + i;
         union sm_args args;
 
-        operations[flow->run->record.operation](flow, number, &args);
+        joined = count_joined(flow, number, count - i);
+        operations[flow->run->record.operation](flow, number, joined, &args);
+
+        const uint64_t blocks = sm_blocks_of(sm->kernel, sm->path,
+            joined * slices_bytes(flow, number), sm->resident,
+            flow->gpu->facts->units, sm->sharing);
+
         TRY(gpu_launch_sm(
             flow->gpu, sm->kernel, flow->stream, &args, blocks, err));
     }

@@ -6,6 +6,8 @@
 #include "cuda_session.h"
 #include "sm_flow.h"
 
+#define JOINED_LEAST (UINT64_C(128) << 20)
+
 enum {
     SUMS_BYTES = SUM_SLOTS * SUM_STEP,
     STAMPS_BYTES = SM_STAMPS * (int)sizeof(struct stamp)
@@ -180,10 +182,11 @@ static sm_args_fn *const operations[] = {
     [NVBW_OP_SPLIT] = split_args,
 };
 
-/* A kernel's start and end cost some 10 us, so copies whose slices lie one
- * behind the other on both sides are one kernel's. Not where flows share the
- * GPU, since stamps tell copies apart there; and what a WRITE puts into a slice
- * and which half a SPLIT sends depend on the slice. */
+/* A kernel's start and end cost some 10 us, so large copies whose slices lie one
+ * behind the other on both sides are one kernel's: their figure is to be the
+ * link's. That of small ones is what each of them costs. Not where flows share
+ * the GPU, since stamps tell copies apart there; and what a WRITE puts into a
+ * slice and which half a SPLIT sends depend on the slice. */
 static int can_join(const struct cuda_flow *flow, uint64_t number)
 {
     const struct sm_flow *const sm = flow->state;
@@ -191,6 +194,7 @@ static int can_join(const struct cuda_flow *flow, uint64_t number)
     const uint64_t bytes = run->record.bytes;
 
     return run->record.operation == NVBW_OP_COPY && sm->sharing == 1 &&
+           bytes >= JOINED_LEAST &&
            slices_src_offset(flow, number + 1) ==
                slices_src_offset(flow, number) + bytes &&
            slices_dst_offset(flow, number + 1) ==

@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "gpu.h"
 #include "state.h"
 #include "stats.h"
 #include "topology.h"
@@ -260,6 +261,57 @@ static void local_figures_are_of_several_placements(void **state)
     }
 }
 
+static uint32_t launches;
+static uint64_t cut_bytes; /* that a copy kernel leaves out at its end */
+
+int32_t __real_gpu_launch_sm(const struct gpu *gpu, uint32_t kernel,
+    struct CUstream_st *stream, void *args, uint64_t blocks, struct error *err);
+int32_t __wrap_gpu_launch_sm(const struct gpu *gpu, uint32_t kernel,
+    struct CUstream_st *stream, void *args, uint64_t blocks, struct error *err);
+int32_t __wrap_gpu_launch_sm(const struct gpu *gpu, uint32_t kernel,
+    struct CUstream_st *stream, void *args, uint64_t blocks, struct error *err)
+{
+    struct copy_args copy;
+
+    launches++;
+    if (cut_bytes > 0) {
+        memcpy(&copy, args, sizeof copy);
+        copy.bytes -= cut_bytes;
+        args = &copy;
+    }
+    return __real_gpu_launch_sm(gpu, kernel, stream, args, blocks, err);
+}
+
+/* The warm-up and one kernel more, whatever the count of copies; each is
+ * verified nevertheless. */
+static void large_copies_are_one_kernel(void **state)
+{
+    struct nvbw_flow peer =
+        make_flow(NVBW_OP_COPY, NVBW_MEM_DEVICE, NVBW_MEM_DEVICE);
+    const struct nvbw_flow *const flows[] = { &peer, NULL };
+    const uint64_t bytes = 128 * (uint64_t)MIB;
+    struct scene scene;
+
+    (void)state;
+    peer.dst_place = 1;
+    start(&scene);
+    scene.request.params.buffer_bytes = bytes;
+    launches = 0;
+
+    const struct record *record = measure(&scene, flows, NULL);
+
+    assert_int_equal(record->state, STATE_MEASURED);
+    assert_true(record->copies > 2);
+    assert_int_equal(
+        record->verified_bytes, record->samples_count * record->copies * bytes);
+    assert_true(launches < 3 * (record->samples_count + 4));
+    cut_bytes = 8;
+    record = measure(&scene, flows, NULL);
+    cut_bytes = 0;
+    assert_int_equal(record->state, STATE_MISMATCH);
+    arena_clear(&scene.arena);
+}
+
 static void bulk_copies_are_as_fast_as_their_path(void **state)
 {
     struct nvbw_flow flow =
@@ -470,6 +522,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(any_size_arrives_whole),
         cmocka_unit_test(every_operation_is_as_fast_as_its_path),
         cmocka_unit_test(local_figures_are_of_several_placements),
+        cmocka_unit_test(large_copies_are_one_kernel),
         cmocka_unit_test(bulk_copies_are_as_fast_as_their_path),
         cmocka_unit_test(bulk_copies_take_a_new_gpu),
         cmocka_unit_test(a_split_has_half_each_way),

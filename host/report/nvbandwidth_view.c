@@ -194,10 +194,38 @@ const struct verdict *nvbandwidth_cell(const struct nvbandwidth_case *of,
     return cell;
 }
 
-double nvbandwidth_figure(const struct nvbandwidth_matrix *matrix,
+static double figure_of(
     const struct verdict *cell, const struct nvbandwidth_style *style)
 {
-    const double figure = style->mean ? cell->stats.mean : cell->figure;
+    return style->mean ? cell->stats.mean : cell->figure;
+}
+
+/* The rates of both ways added up, which is what nvbandwidth calls the total;
+ * ours, over the time that both took together, where one has no figure. */
+static double total_of(const struct nvbandwidth_case *of,
+    const struct verdict *total, const struct nvbandwidth_style *style)
+{
+    static const char *const ways[] = { "forward", "reverse" };
+    double sum = 0.0;
+
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        const int32_t number =
+            unit_cell_number(of->unit, ways[i], total->row, total->col);
+        const struct verdict *const way =
+            number < 0 ? NULL : find_cell(of, (uint32_t)number);
+
+        sum += way == NULL ? NAN : figure_of(way, style);
+    }
+    return isnan(sum) ? figure_of(total, style) : sum;
+}
+
+double nvbandwidth_figure(const struct nvbandwidth_case *of,
+    const struct nvbandwidth_matrix *matrix, const struct verdict *cell,
+    const struct nvbandwidth_style *style)
+{
+    const double figure = strcmp(matrix->shape->metric, "total") == 0
+                              ? total_of(of, cell, style)
+                              : figure_of(cell, style);
 
     return figure / report_scale_of(matrix->shape->unit)->divisor;
 }
@@ -232,7 +260,7 @@ struct nvbandwidth_sums nvbandwidth_sums_of(const struct nvbandwidth_case *of,
                 nvbandwidth_cell(of, matrix, row, col);
 
             if (cell != NULL) {
-                count_cell(&sums, nvbandwidth_figure(matrix, cell, style),
+                count_cell(&sums, nvbandwidth_figure(of, matrix, cell, style),
                     variation_of(cell));
             }
         }

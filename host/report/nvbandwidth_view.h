@@ -59,8 +59,9 @@ int nvbandwidth_matrix_at(const struct nvbandwidth_case *of, uint32_t number,
 const struct verdict *nvbandwidth_cell(const struct nvbandwidth_case *of,
     const struct nvbandwidth_matrix *matrix, uint32_t row, uint32_t col);
 /* Its figure as printed: in GB/s or ns. */
-double nvbandwidth_figure(const struct nvbandwidth_matrix *matrix,
-    const struct verdict *cell, const struct nvbandwidth_style *style);
+double nvbandwidth_figure(const struct nvbandwidth_case *of,
+    const struct nvbandwidth_matrix *matrix, const struct verdict *cell,
+    const struct nvbandwidth_style *style);
 
 /* Over the cells with a figure; a matrix without any has count 0. */
 struct nvbandwidth_sums {

@@ -140,7 +140,7 @@ static void add_row(const struct writer *writer,
             strbuf_format(writer->out, "%10s", "N/A");
         } else {
             strbuf_format(writer->out, "%10.2f",
-                nvbandwidth_figure(matrix, cell, &writer->style));
+                nvbandwidth_figure(of, matrix, cell, &writer->style));
         }
     }
     strbuf_add(writer->out, "\n");

@@ -28,7 +28,7 @@ static json_t *cell_json(const struct writer *writer,
         return json_string("N/A");
     }
     snprintf(figure, sizeof figure, "%.6g",
-        nvbandwidth_figure(matrix, cell, &writer->style));
+        nvbandwidth_figure(of, matrix, cell, &writer->style));
     return json_string(figure);
 }
 

@@ -140,8 +140,8 @@ static void mean_is_the_mean(void **state)
     (void)state;
     assert_true(nvbandwidth_case_next(&input, &at));
     assert_true(nvbandwidth_matrix_at(&at, 0, &matrix));
-    assert_true(nvbandwidth_figure(&matrix, &cell, &median) == 2.0);
-    assert_true(nvbandwidth_figure(&matrix, &cell, &mean) == 3.0);
+    assert_true(nvbandwidth_figure(&at, &matrix, &cell, &median) == 2.0);
+    assert_true(nvbandwidth_figure(&at, &matrix, &cell, &mean) == 3.0);
 }
 
 static void failures_have_names_and_reasons(void **state)

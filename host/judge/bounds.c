@@ -49,7 +49,7 @@ static void expected(const struct bound_source *source,
 
     if (row == NULL) {
         snprintf(out->trouble, sizeof out->trouble,
-            "no efficiency of the class \"%s\" is known for %s", class,
+            "no efficiency of the class \"%s\" is known for %.80s", class,
             gpu == NULL ? "a GPU without a name" : gpu);
         return;
     }

@@ -24,7 +24,7 @@ struct bound {
     enum limit_base base;
     double value;      /* in the metric's unit; NaN: the base is unknown */
     double base_value; /* what a percentage is of, NaN: absolute or unknown */
-    char formula[512]; /* how base_value was computed, or "" */
+    char formula[768]; /* how base_value was computed, or "" */
     char trouble[256]; /* why there is no base, or "" */
 };
 

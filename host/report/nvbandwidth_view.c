@@ -33,6 +33,11 @@ struct nvbandwidth_style nvbandwidth_style_of(const struct plan *plan)
     };
 }
 
+const char *nvbandwidth_style_version(const struct nvbandwidth_style *style)
+{
+    return style->is_0_8 ? "v0.8" : "v0.10.0";
+}
+
 /* ---- Testcases ----------------------------------------------------------- */
 
 /* How grave it is that a cell has no figure that counts; 0: it has one. */

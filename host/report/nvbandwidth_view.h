@@ -14,6 +14,8 @@ struct nvbandwidth_style {
     int is_0_8, mean, verbose, perf;
 };
 struct nvbandwidth_style nvbandwidth_style_of(const struct plan *plan);
+/* What that nvbandwidth says of its version: "v0.8", "v0.10.0". */
+const char *nvbandwidth_style_version(const struct nvbandwidth_style *style);
 
 enum nvbandwidth_status {
     NVBANDWIDTH_PASSED = 0,

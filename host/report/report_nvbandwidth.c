@@ -30,7 +30,7 @@ static void add_versions(const struct writer *writer)
 
     strbuf_format(writer->out,
         "nvbandwidth Version: %s\nBuilt from Git version: nvbw-host %s\n\n",
-        writer->style.is_0_8 ? "v0.8" : "v0.10",
+        nvbandwidth_style_version(&writer->style),
         writer->input->evidence->header.build == NULL
             ? ""
             : writer->input->evidence->header.build);

@@ -130,7 +130,7 @@ static json_t *document(const struct writer *writer)
         "CUDA Runtime Version", (int)facts->cuda_version, "Driver Version",
         facts->driver_version == NULL ? "unknown" : facts->driver_version,
         "git_version", text_to_json(build), "version",
-        writer->style.is_0_8 ? "v0.8" : "v0.10", "GPU Device list",
+        nvbandwidth_style_version(&writer->style), "GPU Device list",
         devices_json(facts), "testcases", cases_json(writer));
 }
 

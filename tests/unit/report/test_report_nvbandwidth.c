@@ -80,7 +80,7 @@ static void layout_is_nvbandwidths(void **state)
 {
     (void)state;
     write_report("nvbandwidth");
-    assert_has("nvbandwidth Version: v0.10\n"
+    assert_has("nvbandwidth Version: v0.10.0\n"
                "Built from Git version: nvbw-host 0.1.0 (test)\n\n"
                "CUDA Runtime Version: 13.0 (13000)\n"
                "CUDA Driver Version (API): 13.0 (13000)\n"

@@ -345,7 +345,7 @@ static void describe(
 {
     const uint64_t cache = cache_of(session, flow);
 
-    if (record->copies == 0) {
+    if (record->copies == 0 || record->footprint_bytes == 0) {
         record->copies = flow->copies;
         record->copy_bytes = flow->bytes;
         record->warmup = session->params.warmup;

@@ -68,6 +68,19 @@ static int32_t look_at_pattern(const struct nvbw_flow *given, struct error *err)
     return NVBW_OK;
 }
 
+static int32_t skip_too_small(
+    const struct flow_run *run, const struct cpu_op *op, struct error *err)
+{
+    error_set(err, NVBW_E_SKIPPED,
+        "no element of %zu bytes fits %llu: buffer_size is too small for it",
+        op != NULL ? (size_t)op->element : (size_t)1,
+        (unsigned long long)run->record.bytes);
+    if (err != NULL) {
+        err->code = NVBW_SKIP_MEMORY;
+    }
+    return NVBW_E_SKIPPED;
+}
+
 int32_t cpu_flow_init(struct cpu_flow *flow, struct flow_run *run,
     const struct session *session, struct error *err)
 {
@@ -87,10 +100,14 @@ int32_t cpu_flow_init(struct cpu_flow *flow, struct flow_run *run,
     if (op != NULL) {
         flow->bytes = flow->bytes / op->element * op->element;
     }
-    FAIL_IF(flow->bytes == 0 || flow->bytes > BYTES_MOST ||
+    FAIL_IF(run->record.bytes == 0 || flow->bytes > BYTES_MOST ||
                 given->offset > BYTES_MOST,
         err, NVBW_E_INVALID, "a flow by CPU of %llu bytes",
         (unsigned long long)run->record.bytes);
+    if (flow->bytes == 0) {
+        return skip_too_small(run, op, err);
+    }
+    run->record.bytes = flow->bytes;
     flow->step = (flow->bytes + given->offset + SLICE_ALIGN - 1) / SLICE_ALIGN *
                  SLICE_ALIGN;
     return NVBW_OK;

@@ -96,8 +96,44 @@ with Folder() as f:
             check(cell["copies"] > 1, f"{where}: {cell['copies']} copies")
             check_proved(cell, 6, False, where)
 
+    # By CPUs: a triad has whole elements of 8 bytes and three arrays, and what
+    # holds none of them is told to be too small.
+    plan(f, SIZES, ("hostmem",))
+    code, cells, report, stderr = run(f)
+    equal(code, 4, f"hostmem: exit code ({stderr[-400:]})")
+    for cell in cells:
+        name = cell["testcase"]
+        size = report["units"][cell["unit_id"]]["sweep"]
+        where = f"{name} {size}"
+        wanted = int(size.split("=")[1].split()[0])
+        if name == "host_memory_latency":
+            continue
+        touched = wanted // 8 * 8 if name == "host_memory_triad" else wanted
+        if touched == 0:
+            equal((cell["state"], cell["reason"]), ("skip", "memory"), where)
+            continue
+        arrays = 3 if name == "host_memory_triad" else 1
+        copies = 8 if name == "host_memory_read" else 1
+        equal((cell["copy_bytes"], cell["copies"], cell["flows"][0]["bytes"],
+               cell["verified_bytes"], cell["mismatches"]),
+              (touched, 8, touched, touched * arrays * copies, 0), where)
+
+    # Pairs side by side.
+    odd = (15, MIB + 4095)
+    plan(f, odd, ("ce_d2d", "sm_d2d", "tma"),
+         FIXED % 4 + ' devices = "0-3"; concurrency = "disjoint";')
+    code, cells, report, stderr = run(f, "hgx_h200_x8")
+    equal(code, 0, f"side by side: exit code ({stderr[-400:]})")
+    pairs = [c for c in cells if "device_to_device" in c["testcase"]]
+    equal(len(pairs), len(odd) * 12 * 3 * (2 + 2 * 3), "cells side by side")
+    for cell in pairs:
+        where = f"side by side: {cell['testcase']} {cell['copy_bytes']}"
+        check("concurrent" in cell["flags"], f"{where}: flags")
+        check(cell["copy_bytes"] in odd, f"{where}: copy_bytes")
+        check_proved(cell, 1, True, where)
+
     huge = 20 << 30
-    plan(f, [huge], ("sm_d2d", "tma", "local"), FIXED % 1)
+    plan(f, [huge], ("ce_d2d", "sm_d2d", "tma", "local"), FIXED % 1)
     code, cells, report, stderr = run(f)
     equal(code, 0, f"20 GiB: exit code ({stderr[-400:]})")
     for cell in cells:

@@ -409,6 +409,9 @@ static void what_cpus_cannot_do_is_skipped(void **state)
     set_up(&rig, 0);
     add_flow(&rig, NVBW_OP_READ, 0, 0);
     assert_refused(&rig, NVBW_E_INVALID, 0);
+    set_up(&rig, 0);
+    add_flow(&rig, NVBW_OP_TRIAD, 7, 0);
+    assert_refused(&rig, NVBW_E_SKIPPED, NVBW_SKIP_MEMORY);
     set_up(&rig, 100000);
     add_flow(&rig, NVBW_OP_READ, 4096, 0);
     add_flow(&rig, NVBW_OP_READ, 4096, 0);

@@ -168,19 +168,26 @@ static int32_t run_round(const struct peer_run *run, uint32_t round,
     return run->ctx->host->measure(run->ctx, list[0]);
 }
 
+static int32_t run_rounds(const struct peer_run *run, struct pair *pairs,
+    const struct nvbw_measurement **list)
+{
+    int32_t status = NVBW_OK;
+
+    for (uint32_t i = 0; i < 2 * peer_rounds(run->gpus) && status >= 0; i++) {
+        status = run_round(run, i / 2, i % 2, pairs, list);
+    }
+    return status;
+}
+
 static int32_t run_disjoint(const struct peer_run *run)
 {
     const size_t most = (size_t)run->gpus / 2 + 1;
     struct pair *const pairs = calloc(most, sizeof *pairs);
     const struct nvbw_measurement **const list = calloc(most, sizeof *list);
-    int32_t status = NVBW_OK;
+    const int32_t status = pairs == NULL || list == NULL
+                               ? no_memory(run)
+                               : run_rounds(run, pairs, list);
 
-    if (pairs == NULL || list == NULL) {
-        status = no_memory(run);
-    }
-    for (uint32_t i = 0; i < 2 * peer_rounds(run->gpus) && status >= 0; i++) {
-        status = run_round(run, i / 2, i % 2, pairs, list);
-    }
     free(list);
     free(pairs);
     return status;
@@ -218,19 +225,26 @@ static int32_t run_team(const struct peer_run *run, uint32_t one,
     return run->ctx->host->measure(run->ctx, &at_once);
 }
 
+static int32_t run_each_team(const struct peer_run *run,
+    struct nvbw_flow *flows, const struct nvbw_flow **list)
+{
+    int32_t status = NVBW_OK;
+
+    for (uint32_t one = 0; one < run->gpus && status >= 0; one++) {
+        status = run_team(run, one, flows, list);
+    }
+    return status;
+}
+
 static int32_t run_teams(const struct peer_run *run)
 {
     const size_t most = (size_t)run->gpus + 1;
     struct nvbw_flow *const flows = calloc(most, sizeof *flows);
     const struct nvbw_flow **const list = calloc(most, sizeof *list);
-    int32_t status = NVBW_OK;
+    const int32_t status = flows == NULL || list == NULL
+                               ? no_memory(run)
+                               : run_each_team(run, flows, list);
 
-    if (flows == NULL || list == NULL) {
-        status = no_memory(run);
-    }
-    for (uint32_t one = 0; one < run->gpus && status >= 0; one++) {
-        status = run_team(run, one, flows, list);
-    }
     free(list);
     free(flows);
     return status;

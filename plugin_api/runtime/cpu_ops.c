@@ -14,7 +14,18 @@ enum { WORD_BYTES = 8, POISON = 0xa5 };
 
 void cpu_poison(void *memory, uint64_t bytes)
 {
-    memset(memory, POISON, bytes);
+    unsigned char *const at = memory;
+    store_lanes lanes;
+    uint64_t done = 0;
+
+    memset(&lanes, POISON, sizeof lanes);
+    if (store_is_aligned(at)) {
+        for (; done + sizeof lanes <= bytes; done += sizeof lanes) {
+            store_past_cache(at + done, lanes);
+        }
+    }
+    memset(at + done, POISON, bytes - done);
+    store_finish();
 }
 
 static uint64_t run_copy(const struct cpu_share *share)

@@ -51,7 +51,8 @@ const struct cpu_op *cpu_op_find(uint32_t operation);
 /* The factor of TRIAD and SCALE. */
 #define CPU_SCALAR 3.0
 
-/* Makes a destination wrong everywhere. */
+/* Makes a destination wrong everywhere, past the caches: lines that it left
+ * dirty there would be written back while the next sample is measured. */
 void cpu_poison(void *memory, uint64_t bytes);
 
 #endif

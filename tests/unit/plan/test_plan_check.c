@@ -59,6 +59,12 @@ static struct testcase_schema host_testcases[] = {
     { .name = "host_to_all_memcpy_ce",
         .metrics = bandwidth,
         .metrics_count = 1 },
+    { .name = "all_to_host_bidirectional_memcpy_ce",
+        .metrics = bandwidth,
+        .metrics_count = 1 },
+    { .name = "host_to_all_bidirectional_memcpy_ce",
+        .metrics = bandwidth,
+        .metrics_count = 1 },
 };
 static struct testcase_schema peer_testcases[] = {
     { .name = "all_to_one_write_ce", .metrics = bandwidth, .metrics_count = 1 },
@@ -86,7 +92,7 @@ static struct plugin_schema plugins[] = {
     { .name = "ce_h2d",
         .file = "/p/ce_h2d.so",
         .testcases = host_testcases,
-        .testcases_count = 5,
+        .testcases_count = 7,
         .sha256 = "aa" },
     { .name = "ce_d2d",
         .file = "/p/ce_d2d.so",

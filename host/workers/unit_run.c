@@ -379,6 +379,9 @@ static int32_t doubt_in_flight(
 
     for (int32_t cell = wanted_next(&run->in_flight, 0); cell >= 0;
          cell = wanted_next(&run->in_flight, (uint32_t)cell + 1)) {
+        if (!wanted_has(&run->wanted, (uint32_t)cell)) {
+            continue;
+        }
         wanted_remove(&run->wanted, (uint32_t)cell);
         if (taint_blocks(&conductor->taint, run->unit, (uint32_t)cell,
                 run->recording) < 0) {

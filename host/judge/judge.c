@@ -4,6 +4,7 @@
 
 #include "accept.h"
 #include "cells.h"
+#include "diagnosis.h"
 #include "findings.h"
 #include "unmatched.h"
 
@@ -65,6 +66,7 @@ int32_t judge_run(const struct evidence *evidence, struct arena *arena,
     *out = (struct verdicts){ 0 };
     TRY(judge_units(&judging, out));
     TRY(findings_add(&judging, out));
+    TRY(diagnosis_add(&judging, out));
     TRY(accept_apply(&judging, out));
     TRY(unmatched_add(&judging, out));
     sum_up(evidence, out);

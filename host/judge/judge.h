@@ -40,9 +40,11 @@ struct verdict {
 /* A finding: what is likely wrong, in words. */
 struct finding {
     const char *id;     /* of the rule, "pcie_width" */
+    const char *family; /* of a diagnosis, "physical link"; else NULL */
     int32_t gpu, peer;  /* positions in facts->gpus, or -1 */
     const char *what;   /* sentence with evidence */
     const char *action; /* one line: what to do */
+    const char *next;   /* how to tell that it was this, or NULL */
     uint32_t exit_code;
     uint32_t accepted;
 };

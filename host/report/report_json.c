@@ -241,15 +241,17 @@ static json_t *findings_json(const struct report_input *input)
             finding->peer >= 0 && (uint32_t)finding->peer < facts->gpus_count;
 
         json_array_append_new(findings,
-            json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:b}", "id",
-                text_to_json(finding->id), "gpu",
+            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:b}", "id",
+                text_to_json(finding->id), "family",
+                text_to_json(finding->family), "gpu",
                 has_gpu ? json_integer(facts->gpus[finding->gpu].index)
                         : json_null(),
                 "peer",
                 has_peer ? json_integer(facts->gpus[finding->peer].index)
                          : json_null(),
                 "what", text_to_json(finding->what), "action",
-                text_to_json(finding->action), "exit_code",
+                text_to_json(finding->action), "next",
+                text_to_json(finding->next), "exit_code",
                 (int)finding->exit_code, "accepted", (int)finding->accepted));
     }
     return findings;

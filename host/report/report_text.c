@@ -491,6 +491,9 @@ static void add_findings(struct text_report *report)
         add_line_format(report, 2, "%s%s", finding->what,
             finding->accepted ? " (accepted)" : "");
         add_line_format(report, 4, "-> %s", or_text(finding->action, ""));
+        if (finding->next != NULL) {
+            add_line_format(report, 4, "next: %s", finding->next);
+        }
     }
     report_accepts_add(report->input, report->columns, report->out);
     for (uint32_t i = 0; i < verdicts->unmatched_limits_count; i++) {

@@ -70,7 +70,7 @@ with Folder() as f:
     code, out, accepted = run(f, "accepted", "-c", "expect.cfg")
     equal((code, accepted["counts"]["pass"]), (0, 7), f"x8 is accepted {out}")
     equal([(x["id"], x["accepted"]) for x in accepted["findings"]],
-          [("expect", True)], "findings")
-    contains(out, "GPU 5, cause pcie width: covers 1 cell, 1 finding", "text")
+          [("expect", True), ("pcie_width", True)], "findings")
+    contains(out, "GPU 5, cause pcie width: covers 1 cell, 2 findings", "text")
 
 finish()

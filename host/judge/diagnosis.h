@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* Diagnosis: what is most likely wrong with a machine, from its facts and from
+ * where in its matrices figures are low. Pure.
+ *
+ * A rule is a row of its family's table. Families stand in the order of triage:
+ * what an earlier rule explains is no later rule's business. A finding says
+ * what to do and never changes the exit code: limits do that. */
+#ifndef NVBW_DIAGNOSIS_H
+#define NVBW_DIAGNOSIS_H
+
+#include "cells.h"
+#include "suspects.h"
+
+struct diagnosis {
+    const struct judging *judging;
+    const struct facts *facts;
+    struct verdicts *out;
+    struct suspects suspects;
+};
+
+struct diagnosis_rule {
+    const char *id;       /* of its findings */
+    const char *looks_at; /* what must be there for it to speak, for people */
+    int32_t (*look)(
+        struct diagnosis *diagnosis, const struct diagnosis_rule *rule);
+    const char *sentence; /* after the name of what is at fault */
+    const char *action;   /* one line: what to do */
+    const char *next;     /* how to tell that it was this */
+};
+
+struct diagnosis_family {
+    const char *name; /* "physical link" */
+    const struct diagnosis_rule *rules;
+    uint32_t count;
+};
+
+/* In order of triage, each in a file of its own. */
+extern const struct diagnosis_family diagnose_link, diagnose_memory,
+    diagnose_concurrency, diagnose_access, diagnose_throttle, diagnose_others;
+
+/* All families in their order; ends with NULL. */
+extern const struct diagnosis_family *const diagnosis_families[];
+
+/* Adds what the rules find. After all cells are judged. */
+int32_t diagnosis_add(const struct judging *judging, struct verdicts *out);
+
+/* ---- For rules ---- */
+/* Positions in facts->gpus, or -1: of the machine. `who` is what the sentence
+ * begins with, NULL: the names of gpu and peer. `seen` is the evidence. */
+int32_t diagnosis_report(struct diagnosis *diagnosis,
+    const struct diagnosis_rule *rule, int32_t gpu, int32_t peer,
+    const char *who, const char *seen);
+/* "27.75 GB/s where others have 55.50 GB/s (host_to_device_memcpy_ce)"; NULL
+ * without a figure. */
+const char *diagnosis_sight(
+    const struct diagnosis *diagnosis, const struct sight *sight);
+
+#endif

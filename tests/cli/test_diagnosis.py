@@ -15,10 +15,11 @@ suites = (
   { plugin = "local"; tests = [ "device_local_copy" ];
     params = { buffer_size = "1 GiB"; }; } );
 """
-# Shares one link, so it takes all GPUs at once; only where that matters.
+# All GPUs at once; only where that matters.
 AT_ONCE = """
-suites = ( { plugin = "ce_h2d"; tests = [ "host_to_device_memcpy_ce",
-  "host_to_all_memcpy_ce" ]; } );
+suites = ( { plugin = "ce_h2d"; id = "at_once";
+    tests = [ "host_to_all_memcpy_ce" ]; },
+  { plugin = "sm_d2d"; tests = [ "one_to_all_read_sm" ]; } );
 """
 LINK, MEMORY = "physical link", "memory kind and NUMA side"
 THROTTLE, CROWD = "throttling", "concurrency and serialisation"

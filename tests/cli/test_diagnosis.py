@@ -18,9 +18,12 @@ suites = (
 # All GPUs at once; only where that matters.
 AT_ONCE = """
 suites = ( { plugin = "ce_h2d"; id = "at_once";
-    tests = [ "host_to_all_memcpy_ce" ]; },
-  { plugin = "sm_d2d"; tests = [ "one_to_all_read_sm" ]; } );
+  tests = [ "host_to_all_memcpy_ce" ]; } );
 """
+KERNELS_AT_ONCE = """
+suites = ( { plugin = "sm_d2d"; tests = [ "one_to_all_read_sm" ]; } );
+"""
+NO_PAIRS = 'suites = ( { plugin = "ce_d2d"; enabled = false; } );'
 LINK, MEMORY = "physical link", "memory kind and NUMA side"
 THROTTLE, CROWD = "throttling", "concurrency and serialisation"
 
@@ -120,8 +123,16 @@ MADE = [
     # What must run at once does not.
     (machine("laptop_x4", more='faults = "kernel:serial";'),
      [(CROWD, "serialised", None, None)], 4, {"unchecked", "invalid"},
-     AT_ONCE),
+     KERNELS_AT_ONCE),
     (machine("h200_x2"), [], 0, OK, AT_ONCE),
+    # A group that is low only while all copy at once, and its twin.
+    ("hgx_h200_x8_uplink", [(CROWD, "shared_uplink", None, None)], 0, OK,
+     AT_ONCE),
+    ("hgx_h200_x8", [], 0, OK, AT_ONCE),
+    # A rack.
+    (machine("gb200_nvl72"), [], 0, OK, NO_PAIRS),
+    (machine("gb200_nvl72", gpu(41, FEWER)),
+     [(LINK, "nvlink_down", 41, None)], 0, OK),
 ]
 
 

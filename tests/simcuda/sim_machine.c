@@ -96,6 +96,20 @@ static void set_gpu_capacities(uint32_t gpu)
     }
 }
 
+/* The last GPU of an uplink says what it carries. */
+static void set_uplink_capacities(uint32_t gpu)
+{
+    const struct profile_link *link = &machine.profile.gpus[gpu].pcie;
+
+    if (link->uplink == 0 || link->uplink > machine.profile.count) {
+        return;
+    }
+    core_set_capacity(machine.core,
+        sim_gpu_resource(link->uplink - 1, GPU_UPLINK_DOWN), link->uplink_rate);
+    core_set_capacity(machine.core,
+        sim_gpu_resource(link->uplink - 1, GPU_UPLINK_UP), link->uplink_rate);
+}
+
 static void set_node_capacities(uint32_t node)
 {
     const struct profile_host *host = &machine.profile.host;
@@ -123,6 +137,9 @@ static int make_core(void)
     }
     for (uint32_t i = 0; i < profile->count; i++) {
         set_gpu_capacities(i);
+    }
+    for (uint32_t i = 0; i < profile->count; i++) {
+        set_uplink_capacities(i);
     }
     for (uint32_t i = 0; i < profile->host.nodes; i++) {
         set_node_capacities(i);

@@ -21,6 +21,8 @@ enum gpu_resource {
     GPU_NVLINK_OUT,
     GPU_NVLINK_DUPLEX,
     GPU_MEMORY,
+    GPU_UPLINK_DOWN, /* of the uplink with its number, not its own */
+    GPU_UPLINK_UP,
     GPU_RESOURCES
 };
 enum node_resource {

@@ -129,10 +129,26 @@ static void use_host(const struct path *path, const struct place *place,
     }
 }
 
+static void use_uplink(const struct path *path, uint32_t gpu, int towards)
+{
+    const uint32_t uplink = path->machine->gpus[gpu].profile->pcie.uplink;
+
+    if (uplink > 0 && uplink <= path->machine->profile.count) {
+        use_gpu(path, uplink - 1, towards ? GPU_UPLINK_DOWN : GPU_UPLINK_UP, 1);
+    }
+}
+
 static void use_pcie(const struct path *path, uint32_t gpu, int towards)
 {
     use_gpu(path, gpu, towards ? GPU_PCIE_DOWN : GPU_PCIE_UP, 1);
     use_gpu(path, gpu, GPU_PCIE_DUPLEX, path->load);
+}
+
+/* The whole way to the host. */
+static void use_root(const struct path *path, uint32_t gpu, int towards)
+{
+    use_pcie(path, gpu, towards);
+    use_uplink(path, gpu, towards);
 }
 
 static void use_peer(const struct path *path, uint32_t from, uint32_t to)
@@ -148,6 +164,11 @@ static void use_peer(const struct path *path, uint32_t from, uint32_t to)
     } else {
         use_pcie(path, from, 0);
         use_pcie(path, to, 1);
+        /* Behind one switch peers do not cross its uplink. */
+        if (a->pcie.uplink != b->pcie.uplink) {
+            use_uplink(path, from, 0);
+            use_uplink(path, to, 1);
+        }
         if (a->node != b->node) {
             use(path, sim_node_resource(a->node, NODE_OUT), 1, 1);
             use(path, sim_node_resource(b->node, NODE_IN), 1, 1);
@@ -162,10 +183,10 @@ static void use_staged(const struct path *path, uint32_t from, uint32_t to)
 {
     const struct place near = { .node = MEMORY_NEAR };
 
-    use_pcie(path, from, 0);
+    use_root(path, from, 0);
     use_host(path, &near, from, 1);
     use_host(path, &near, to, 0);
-    use_pcie(path, to, 1);
+    use_root(path, to, 1);
 }
 
 struct choice {
@@ -231,10 +252,10 @@ static void use_all(const struct path *path, enum transfer_class class,
         use_host(path, dst, executor, 1);
     } else if (src->kind != PLACE_DEVICE) {
         use_host(path, src, dst->gpu, 0);
-        use_pcie(path, dst->gpu, 1);
+        use_root(path, dst->gpu, 1);
     } else if (dst->kind != PLACE_DEVICE) {
         use_host(path, dst, src->gpu, 1);
-        use_pcie(path, src->gpu, 0);
+        use_root(path, src->gpu, 0);
     } else if (class == TRANSFER_LOCAL) {
         use_gpu(path, dst->gpu, GPU_MEMORY, 2);
     } else if (class == TRANSFER_STAGED) {

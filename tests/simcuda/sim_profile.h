@@ -45,6 +45,8 @@ struct profile_link {
     uint32_t gen, width, max_gen, max_width;
     double down, up; /* towards the GPU, from it; 0: no limit */
     double duplex;   /* both together */
+    uint32_t uplink; /* number from 1 of the uplink that it shares; 0: none */
+    double uplink_rate; /* of that uplink, each direction */
 };
 
 struct profile_nvlink {

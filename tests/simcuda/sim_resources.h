@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-enum { SIM_USES_MAX = 14 };
+enum { SIM_USES_MAX = 18 };
 
 /* One resource that a transfer crosses. cost: bytes that the resource moves
  * per byte of payload. weight: the transfer's part when there is not enough. */

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* What simulated machines do not show (tests/cli/test_diagnosis.py has these):
+ * evidence that only hardware or a container leaves. */
+#include "diagnosis.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sample_run.h"
+
+static struct arena arena;
+static struct evidence run;
+static struct verdicts verdicts;
+
+static int start(void **state)
+{
+    (void)state;
+    arena_init(&arena, 64 << 20);
+    sample_run(&run, &arena);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    arena_clear(&arena);
+    return 0;
+}
+
+/* Judges, and wants this one finding, or none for NULL. */
+static const struct finding *diagnose(const char *id)
+{
+    struct error err = { 0 };
+
+    if (judge_run(&run, &arena, &verdicts, &err) < 0) {
+        fail_msg("%s", err.text);
+    }
+    if (verdicts.findings_count != (id == NULL ? 0 : 1)) {
+        fail_msg("%u findings, the first: %s", verdicts.findings_count,
+            verdicts.findings_count == 0 ? "" : verdicts.findings[0].what);
+    }
+    if (id == NULL) {
+        return NULL;
+    }
+    assert_string_equal(verdicts.findings[0].id, id);
+    assert_int_equal(verdicts.findings[0].exit_code, EXIT_PASSED);
+    return &verdicts.findings[0];
+}
+
+static struct record *record_at(uint32_t unit, uint32_t row, uint32_t col)
+{
+    for (uint32_t i = 0; i < run.records_count; i++) {
+        struct record *const record = &run.records[i];
+
+        if (record->unit == unit && record->row == row && record->col == col) {
+            return record;
+        }
+    }
+    fail_msg("no record of %u %u %u", unit, row, col);
+    return NULL;
+}
+
+static void set_figure(struct record *record, double figure)
+{
+    for (uint32_t i = 0; i < record->samples_count; i++) {
+        record->samples[i] = figure;
+    }
+}
+
+static void every_rule_has_all_its_words(void **state)
+{
+    uint32_t count = 0;
+
+    (void)state;
+    for (size_t i = 0; diagnosis_families[i] != NULL; i++) {
+        const struct diagnosis_family *const family = diagnosis_families[i];
+
+        for (uint32_t j = 0; j < family->count; j++) {
+            const struct diagnosis_rule *const rule = &family->rules[j];
+
+            assert_non_null(rule->id);
+            assert_non_null(rule->looks_at);
+            assert_non_null(rule->look);
+            assert_non_null(rule->sentence);
+            assert_non_null(rule->action);
+            assert_non_null(rule->next);
+            count++;
+        }
+    }
+    assert_true(count >= 20);
+}
+
+static void a_healthy_run_has_no_finding(void **state)
+{
+    (void)state;
+    diagnose(NULL);
+}
+
+/* Facts of an idle link or of a guest may be lower than what was measured. */
+static void a_figure_refutes_a_narrow_link(void **state)
+{
+    (void)state;
+    run.facts.gpus[1].pcie.width = 8;
+    diagnose(NULL);
+    set_figure(record_at(SAMPLE_H2D, 0, 1), 27e9);
+
+    const struct finding *const finding = diagnose("pcie_width");
+
+    assert_int_equal(finding->gpu, 1);
+    assert_string_equal(finding->family, "physical link");
+    assert_non_null(strstr(finding->what, "GPU 1 runs in too narrow"));
+    assert_non_null(strstr(finding->what, "width x8 of x16"));
+    assert_non_null(strstr(finding->what, "host_to_device_memcpy_ce"));
+}
+
+static void memory_of_another_node_is_told(void **state)
+{
+    (void)state;
+    record_at(SAMPLE_H2D, 0, 0)->flows[0].node_seen = "0";
+    record_at(SAMPLE_H2D, 0, 1)->flows[0].node_seen = "unknown";
+    diagnose(NULL);
+    record_at(SAMPLE_H2D, 0, 1)->flows[0].node_seen = "1";
+    assert_int_equal(diagnose("memory_placed")->gpu, 1);
+    /* A plan may ask for that node. */
+    run.facts.gpus[1].near_node = 1;
+    diagnose(NULL);
+}
+
+static void pageable_memory_is_told_where_it_fails(void **state)
+{
+    struct record *const record = record_at(SAMPLE_H2D, 0, 1);
+
+    (void)state;
+    record->flows[0].src_memory = NVBW_MEM_PAGEABLE;
+    set_figure(record, 10e9);
+    diagnose("memory_kind");
+    run.plan.limits_count = 0;
+    diagnose(NULL);
+}
+
+static void small_copies_are_told_where_they_fail(void **state)
+{
+    struct record *const record = record_at(SAMPLE_H2D, 0, 1);
+
+    (void)state;
+    record->copy_bytes = 65536;
+    set_figure(record, 10e9);
+    assert_non_null(strstr(diagnose("small_copies")->what, "64 KiB"));
+    run.plan.limits_count = 0;
+    diagnose(NULL);
+}
+
+static void a_throttled_cell_is_told(void **state)
+{
+    (void)state;
+    sample_state(&run, &arena, SAMPLE_H2D, 0, 1, STATE_INVALID, "throttled",
+        "hardware slowdown for 2 s");
+    assert_non_null(strstr(diagnose("throttled")->what, "hardware slowdown"));
+}
+
+/* 70 % of a link is usual, 28 % is not, and one GPU needs no siblings. */
+static void bands_of_utilisation(void **state)
+{
+    (void)state;
+    run.plan.limits_count = 0;
+    set_figure(record_at(SAMPLE_H2D, 0, 0), 0.70 * 63e9);
+    diagnose(NULL);
+    set_figure(record_at(SAMPLE_H2D, 0, 0), 0.28 * 63e9);
+    assert_int_equal(diagnose("pcie_triage")->gpu, 0);
+}
+
+/* Two GPUs of a shared machine differ by 20 % when others are at work. */
+static void scatter_is_no_finding(void **state)
+{
+    (void)state;
+    run.plan.limits_count = 0;
+    set_figure(record_at(SAMPLE_H2D, 0, 0), 0.8 * 55.5e9);
+    set_figure(record_at(SAMPLE_PEER, 1, 0), 0.9 * 396e9);
+    diagnose(NULL);
+}
+
+static void a_slice_has_no_peers_by_design(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < run.facts.pairs_count; i++) {
+        run.facts.pairs[i].access = 0;
+    }
+    diagnose("p2p_off");
+    run.facts.gpus[0].mig = 1;
+    diagnose(NULL);
+}
+
+/* Cards with bridges have fewer links up than fitted, all of them alike. */
+static void links_down_by_design_are_no_finding(void **state)
+{
+    (void)state;
+    run.facts.gpus[0].nvlinks_active = 12;
+    assert_int_equal(diagnose("nvlink_down")->gpu, 0);
+    run.facts.gpus[1].nvlinks_active = 12;
+    diagnose(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_rule_has_all_its_words),
+        cmocka_unit_test_setup_teardown(
+            a_healthy_run_has_no_finding, start, stop),
+        cmocka_unit_test_setup_teardown(
+            a_figure_refutes_a_narrow_link, start, stop),
+        cmocka_unit_test_setup_teardown(
+            memory_of_another_node_is_told, start, stop),
+        cmocka_unit_test_setup_teardown(
+            pageable_memory_is_told_where_it_fails, start, stop),
+        cmocka_unit_test_setup_teardown(
+            small_copies_are_told_where_they_fail, start, stop),
+        cmocka_unit_test_setup_teardown(a_throttled_cell_is_told, start, stop),
+        cmocka_unit_test_setup_teardown(bands_of_utilisation, start, stop),
+        cmocka_unit_test_setup_teardown(scatter_is_no_finding, start, stop),
+        cmocka_unit_test_setup_teardown(
+            a_slice_has_no_peers_by_design, start, stop),
+        cmocka_unit_test_setup_teardown(
+            links_down_by_design_are_no_finding, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

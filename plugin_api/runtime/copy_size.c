@@ -27,6 +27,8 @@
 #define ONE_SIDED_CACHES 200
 /* Host footprints go on until the caches of the node are outrun this often. */
 #define HOST_CACHES 4
+/* Of a sample: shorter ones are over before any interference moves on. */
+#define BYTES_LEAST (UINT64_C(8) << 20)
 /* The bytes of a simulated machine are moved by a CPU, so fast paths get
  * small copies, and few. */
 #define SIZE_SIMULATED  (UINT64_C(64) << 20)
@@ -165,14 +167,19 @@ uint64_t copy_slices_least(
 uint64_t copy_count_least(
     const struct facts *facts, const struct flow_record *flow)
 {
-    if (flow->bytes == 0 || !is_one_sided(flow)) {
+    if (flow->bytes == 0) {
         return COPY_SIZE_COPIES;
     }
 
-    const uint64_t wanted = count_for(
-        flow, ONE_SIDED_CACHES * (double)facts->gpus[flow->executor].l2_bytes);
+    const double caches =
+        is_one_sided(flow)
+            ? ONE_SIDED_CACHES * (double)facts->gpus[flow->executor].l2_bytes
+            : 0.0;
+    const uint64_t small = BYTES_LEAST / flow->bytes;
+    const uint64_t wanted = count_for(flow, caches);
+    const uint64_t least = small > wanted ? small : wanted;
 
-    return wanted > COPY_SIZE_COPIES ? wanted : COPY_SIZE_COPIES;
+    return least > COPY_SIZE_COPIES ? least : COPY_SIZE_COPIES;
 }
 
 uint64_t copy_count_most(

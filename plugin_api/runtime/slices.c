@@ -11,6 +11,7 @@
 enum {
     SLICE_ALIGNMENT = 64 << 10,
     CHUNK_BYTES = 16 << 20,
+    CHUNK_LEAST = 256 << 10, /* smaller ones are over before they are made */
     WARM_UP_BYTES = 32 << 20
 };
 /* Slices beyond those of a sample, for a sample to begin at: so many
@@ -34,6 +35,7 @@ void slices_chunks(uint64_t bytes, uint64_t *out_count, uint64_t *out_bytes)
     count = count > CHUNKS_MOST ? CHUNKS_MOST : count;
     *out_count = count;
     *out_bytes = round_up((bytes + count - 1) / count, 4096);
+    *out_bytes = *out_bytes < CHUNK_LEAST ? CHUNK_LEAST : *out_bytes;
 }
 
 static uint64_t counted_bytes(const struct cuda_flow *flow)

@@ -87,7 +87,7 @@ with Folder() as f:
         equal(sizes, set(SIZES), f"{name}: sizes")
     equal(len(seen), 16 + 16 + 4 + 5, "testcases")
 
-    plan(f, [64 * MIB - 16], PLUGINS, ADAPTIVE)
+    plan(f, [15, 64 * MIB - 16], PLUGINS, ADAPTIVE)
     code, cells, report, stderr = run(f)
     equal(code, 0, f"adaptive: exit code ({stderr[-400:]})")
     for cell in cells:

@@ -178,6 +178,9 @@ static void host_memory_outgrows_the_cache_over_samples(void **state)
     assert_int_equal(copy_slices_least(&facts, &down), 10);
     down.bytes = MIB;
     assert_int_equal(copy_slices_least(&facts, &down), 16);
+    assert_int_equal(copy_count_least(&facts, &down), 8);
+    down.bytes = 1;
+    assert_int_equal(copy_count_least(&facts, &down), 8 * MIB);
     nodes[0].cache_bytes = 0;
     assert_int_equal(copy_slices_least(&facts, &down), 0);
     nodes[0].cache_bytes = before;

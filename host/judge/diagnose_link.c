@@ -149,10 +149,17 @@ static int32_t look_slot(
 
 /* ---- peers by facts ---- */
 
+/* A slice has none by design, and of a lost GPU others have more to say. */
+static int can_have_peers(const struct gpu_facts *gpu)
+{
+    return gpu->mig != 1 && gpu->trouble == NULL && gpu->device >= 0;
+}
+
 static int is_off(const struct facts *facts, const struct pair_facts *pair)
 {
     return pair->nvlinks > 0 && pair->access == 0 &&
-           facts->gpus[pair->from].mig != 1 && facts->gpus[pair->to].mig != 1;
+           can_have_peers(&facts->gpus[pair->from]) &&
+           can_have_peers(&facts->gpus[pair->to]);
 }
 
 static int32_t look_access(
@@ -214,7 +221,8 @@ static int32_t look_links_down(
         const struct gpu_facts *const gpu = &diagnosis->facts->gpus[i];
         const uint32_t most = most_links(diagnosis->facts, gpu);
 
-        if (gpu->nvlinks_active >= most) {
+        if (gpu->nvlinks_active >= most || gpu->nvlinks == 0 ||
+            gpu->trouble != NULL) {
             continue;
         }
 

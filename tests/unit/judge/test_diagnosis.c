@@ -195,6 +195,108 @@ static void a_slice_has_no_peers_by_design(void **state)
     diagnose(NULL);
 }
 
+/* A lost GPU has findings of its own. */
+static void a_lost_gpu_is_not_blamed_for_links(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < run.facts.pairs_count; i++) {
+        run.facts.pairs[i].access = 0;
+    }
+    run.facts.gpus[1].nvlinks_active = 0;
+    run.facts.gpus[1].trouble = "it is gone";
+    run.plan.devices = "0";
+    diagnose("gpu_unusable");
+}
+
+enum { FOUR = 4 };
+
+/* Four GPUs, all of whose pairs have this figure. */
+static void make_four(double figure)
+{
+    static uint32_t gpus[FOUR] = { 0, 1, 2, 3 };
+    struct unit *const unit = &run.units[SAMPLE_PEER];
+    struct gpu_facts *const four = arena_alloc(&arena, FOUR, sizeof *four);
+    struct pair_facts *const pairs =
+        arena_alloc(&arena, (size_t)FOUR * FOUR, sizeof *pairs);
+
+    run.facts.pairs_count = 0;
+    for (uint32_t i = 0; i < FOUR; i++) {
+        four[i] = run.facts.gpus[0];
+        four[i].index = (int32_t)i;
+        for (uint32_t j = 0; j < FOUR; j++) {
+            if (i == j) {
+                continue;
+            }
+            pairs[run.facts.pairs_count++] =
+                (struct pair_facts){ i, j, 1, 18, "NV18" };
+        }
+    }
+    run.facts.gpus = four;
+    run.facts.gpus_count = FOUR;
+    run.facts.pairs = pairs;
+    unit->gpus = gpus;
+    unit->gpus_count = FOUR;
+    unit->shapes[0].rows = FOUR;
+    unit->shapes[0].cols = FOUR;
+    /* It was made for the smaller matrix; without it cells are searched. */
+    run.index = NULL;
+    for (uint32_t i = 0; i < run.facts.pairs_count; i++) {
+        if (pairs[i].from > 1 || pairs[i].to > 1) {
+            sample_figure(&run, &arena, SAMPLE_PEER, pairs[i].from, pairs[i].to,
+                0, figure);
+        }
+    }
+    run.plan.limits_count = 0;
+    run.index = NULL;
+}
+
+static void one_slow_pair_is_a_link(void **state)
+{
+    (void)state;
+    make_four(396e9);
+    diagnose(NULL);
+    set_figure(record_at(SAMPLE_PEER, 3, 1), 300e9);
+
+    const struct finding *const finding = diagnose("pair_low");
+
+    assert_int_equal(finding->gpu, 1);
+    assert_int_equal(finding->peer, 3);
+    assert_non_null(strstr(finding->what, "GPU 1 and GPU 3 are slow"));
+}
+
+static void a_slow_row_is_a_gpu(void **state)
+{
+    (void)state;
+    make_four(396e9);
+    for (uint32_t i = 0; i < FOUR - 1; i++) {
+        set_figure(record_at(SAMPLE_PEER, 3, i), 300e9);
+    }
+    assert_int_equal(diagnose("nvlink_gpu")->gpu, 3);
+}
+
+/* What other flows contend for scatters, and no quiet cell is low. */
+static void load_is_not_compared(void **state)
+{
+    struct record *record = NULL;
+
+    (void)state;
+    make_four(396e9);
+    record = record_at(SAMPLE_PEER, 3, 1);
+    set_figure(record, 200e9);
+
+    struct flow_record *const flows = arena_alloc(&arena, 2, sizeof *flows);
+
+    flows[0] = record->flows[0];
+    flows[1] = record->flows[0];
+    flows[1].src_place = 1;
+    flows[1].dst_place = 3;
+    flows[1].counted = 0;
+    flows[1].flags = NVBW_FLOW_BACKGROUND;
+    record->flows = flows;
+    record->flows_count = 2;
+    diagnose(NULL);
+}
+
 /* Cards with bridges have fewer links up than fitted, all of them alike. */
 static void links_down_by_design_are_no_finding(void **state)
 {
@@ -224,6 +326,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(scatter_is_no_finding, start, stop),
         cmocka_unit_test_setup_teardown(
             a_slice_has_no_peers_by_design, start, stop),
+        cmocka_unit_test_setup_teardown(
+            a_lost_gpu_is_not_blamed_for_links, start, stop),
+        cmocka_unit_test_setup_teardown(one_slow_pair_is_a_link, start, stop),
+        cmocka_unit_test_setup_teardown(a_slow_row_is_a_gpu, start, stop),
+        cmocka_unit_test_setup_teardown(load_is_not_compared, start, stop),
         cmocka_unit_test_setup_teardown(
             links_down_by_design_are_no_finding, start, stop),
     };

@@ -2,6 +2,7 @@
  * Copyright The nvbw-host authors */
 #include "accept.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "limit.h"
@@ -16,6 +17,35 @@ static int has_ended(const struct plan_accept *accept, const char *day)
 
 /* ---- findings ---- */
 
+/* 1 if the text goes on to the left or right of a word: letters and digits do,
+ * and a point within a figure. */
+static int is_within(const char *text, const char *at, size_t length)
+{
+    const char *const end = at + length;
+    const int left =
+        at > text &&
+        (isalnum((unsigned char)at[-1]) ||
+            (at[-1] == '.' && at - 1 > text && isdigit((unsigned char)at[-2])));
+    const int right = isalnum((unsigned char)end[0]) ||
+                      (end[0] == '.' && isdigit((unsigned char)end[1]));
+
+    return left || right;
+}
+
+/* A number must stand by itself: "GPU 1" is neither GPU 10 nor x16. Letters may
+ * be part of a longer word. */
+static int has_word(const char *text, const char *word)
+{
+    const size_t length = strlen(word);
+    const int is_number = strcspn(word, "0123456789") < length;
+    const char *at = strcasestr(text, word);
+
+    while (at != NULL && is_number && is_within(text, at, length)) {
+        at = strcasestr(at + 1, word);
+    }
+    return at != NULL;
+}
+
 /* "pcie width" is in "expected pcie_width 16, GPU 5 has 8": every word. */
 static int has_words(const char *text, const char *words)
 {
@@ -28,7 +58,7 @@ static int has_words(const char *text, const char *words)
         }
         memcpy(word, words, length);
         word[length] = '\0';
-        if (strcasestr(text, word) == NULL) {
+        if (!has_word(text, word)) {
             return 0;
         }
         words += length + (words[length] == ' ');

@@ -181,6 +181,43 @@ static void a_cause_that_is_not_found_accepts_nothing(void **state)
     assert_int_equal(verdicts.exit_code, EXIT_FAILED);
 }
 
+/* Words of a cause against what a diagnosis says. */
+static void a_number_in_a_cause_stands_by_itself(void **state)
+{
+    static const char text[] = "GPU 5 runs in too narrow a PCIe link: width x8 "
+                               "of x16, 27.1 GB/s, pcie_width, GPU 10";
+    static const struct {
+        const char *cause;
+        int is_found;
+    } cases[] = {
+        { "pcie width", 1 },
+        { "GPU 5 pcie width", 1 },
+        { "width x8", 1 },
+        { "narrow GPU 10", 1 },
+        { "GPU 1 pcie width", 0 },
+        { "GPU 0", 0 },
+        { "27", 0 },
+        { "27.1", 1 },
+        { "width 8", 0 },
+        { "x1", 0 },
+    };
+    const struct finding finding = {
+        .id = "other", .gpu = 1, .peer = -1, .what = text
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct plan_accept one = { .cause = cases[i].cause };
+
+        run.plan.accepts = &one;
+        run.plan.accepts_count = 1;
+        if ((accept_find(&run.plan, &run.facts, NULL, &finding) != NULL) !=
+            cases[i].is_found) {
+            fail_msg("%s", cases[i].cause);
+        }
+    }
+}
+
 static void wrong_data_is_never_accepted(void **state)
 {
     struct plan_accept one = { .match = "*" };
@@ -206,6 +243,7 @@ int main(void)
         TEST(an_entry_ends_with_its_day),
         TEST(a_cause_accepts_its_finding_and_the_cells_of_its_link),
         TEST(a_cause_that_is_not_found_accepts_nothing),
+        TEST(a_number_in_a_cause_stands_by_itself),
         TEST(wrong_data_is_never_accepted),
     };
 

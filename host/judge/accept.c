@@ -9,6 +9,18 @@
 
 enum { DAY_LENGTH = 10, WORD_BYTES = 64 };
 
+/* One entry at work on the verdicts. */
+struct applying {
+    const struct judging *judging;
+    struct verdicts *out;
+    struct acceptance *acceptance;
+    uint8_t *has_cause;   /* per GPU: a covered finding is about it */
+    int is_whole_machine; /* 1: a covered finding is about no one GPU */
+};
+
+/* Of its findings. No cause is looked for in them: they repeat reasons. */
+static const char ended_id[] = "accept_ended";
+
 static int has_ended(const struct plan_accept *accept, const char *day)
 {
     return accept->until != NULL && day != NULL &&
@@ -89,6 +101,7 @@ static int covers_finding(const struct plan_accept *accept,
     const struct facts *facts, const struct finding *finding)
 {
     return accept->cause != NULL && finding->what != NULL &&
+           strcmp(finding->id, ended_id) != 0 &&
            (strcmp(accept->cause, finding->id) == 0 ||
                has_words(finding->what, accept->cause)) &&
            is_of_finding(accept, facts, finding);
@@ -153,12 +166,34 @@ static int speaks_of_cells(const struct plan_accept *accept)
            accept->pair != NULL;
 }
 
-static int covers_cell(const struct judging *judging,
-    const struct acceptance *acceptance, const struct verdict *verdict)
+/* With a cause only cells of what the cause was found on: the same limit missed
+ * elsewhere is news. */
+static int is_of_cause(
+    const struct applying *applying, const int32_t *devices, uint32_t count)
 {
-    const struct plan_accept *const accept = acceptance->entry;
-    const struct facts *const facts = &judging->evidence->facts;
-    const struct unit *const unit = &judging->evidence->units[verdict->unit];
+    const struct facts *const facts = &applying->judging->evidence->facts;
+
+    if (applying->acceptance->entry->cause == NULL ||
+        applying->is_whole_machine) {
+        return 1;
+    }
+    for (uint32_t i = 0; i < facts->gpus_count; i++) {
+        for (uint32_t j = 0; applying->has_cause[i] && j < count; j++) {
+            if (devices[j] == facts->gpus[i].index) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+static int covers_cell(
+    const struct applying *applying, const struct verdict *verdict)
+{
+    const struct plan_accept *const accept = applying->acceptance->entry;
+    const struct evidence *const evidence = applying->judging->evidence;
+    const struct facts *const facts = &evidence->facts;
+    const struct unit *const unit = &evidence->units[verdict->unit];
     struct cell_place place = { 0 };
     int32_t devices[2] = { 0 };
 
@@ -171,27 +206,44 @@ static int covers_cell(const struct judging *judging,
     const uint32_t count = cell_devices(
         facts, unit, &unit->shapes[place.shape], place.row, place.col, devices);
 
-    /* With a cause only while that cause is found: another one is news. */
     return (accept->device == NULL ||
                has_device(facts, accept->device, devices, count)) &&
            limit_matches_pair(accept->pair, devices, count) &&
-           (accept->cause == NULL || acceptance->findings > 0) &&
+           is_of_cause(applying, devices, count) &&
            is_of_link(facts, accept, verdict->record);
 }
 
 /* ---- all ---- */
 
-static void mark_findings(const struct judging *judging, struct verdicts *out,
-    struct acceptance *acceptance)
+static void mark_cause(
+    const struct applying *applying, const struct finding *finding)
 {
-    for (uint32_t i = 0; i < out->findings_count; i++) {
-        struct finding *const finding = &out->findings[i];
+    const uint32_t count = applying->judging->evidence->facts.gpus_count;
+    const int32_t at[2] = { finding->gpu, finding->peer };
 
-        if (!covers_finding(
-                acceptance->entry, &judging->evidence->facts, finding)) {
+    for (int i = 0; i < 2; i++) {
+        if (at[i] >= 0 && (uint32_t)at[i] < count) {
+            applying->has_cause[at[i]] = 1;
+        }
+    }
+}
+
+static void mark_findings(struct applying *applying)
+{
+    const struct facts *const facts = &applying->judging->evidence->facts;
+    struct acceptance *const acceptance = applying->acceptance;
+
+    memset(applying->has_cause, 0, facts->gpus_count);
+    applying->is_whole_machine = 0;
+    for (uint32_t i = 0; i < applying->out->findings_count; i++) {
+        struct finding *const finding = &applying->out->findings[i];
+
+        if (!covers_finding(acceptance->entry, facts, finding)) {
             continue;
         }
         acceptance->findings++;
+        mark_cause(applying, finding);
+        applying->is_whole_machine |= finding->gpu < 0;
         if (!acceptance->ended) {
             finding->accepted = 1;
             finding->exit_code = EXIT_PASSED;
@@ -199,14 +251,16 @@ static void mark_findings(const struct judging *judging, struct verdicts *out,
     }
 }
 
-static void mark_cells(const struct judging *judging, struct verdicts *out,
-    struct acceptance *acceptance)
+static void mark_cells(const struct applying *applying)
 {
+    struct acceptance *const acceptance = applying->acceptance;
+    struct verdicts *const out = applying->out;
+
     for (uint32_t i = 0; i < out->count; i++) {
         struct verdict *const verdict = &out->list[i];
 
         if (verdict->state != STATE_FAIL || verdict->accept != NULL ||
-            !covers_cell(judging, acceptance, verdict)) {
+            !covers_cell(applying, verdict)) {
             continue;
         }
         acceptance->cells++;
@@ -235,7 +289,7 @@ static int32_t tell_end(const struct judging *judging, struct verdicts *out,
     FAIL_IF(list == NULL || what == NULL, judging->err, NVBW_E_SYSTEM,
         "no memory to judge");
     out->findings = list;
-    list[out->findings_count - 1] = (struct finding){ .id = "accept_ended",
+    list[out->findings_count - 1] = (struct finding){ .id = ended_id,
         .gpu = -1,
         .peer = -1,
         .what = what,
@@ -249,8 +303,12 @@ int32_t accept_apply(const struct judging *judging, struct verdicts *out)
     const uint32_t count = evidence->plan.accepts_count;
     struct acceptance *const list =
         arena_alloc(judging->arena, (size_t)count + 1, sizeof *list);
+    struct applying applying = { .judging = judging, .out = out };
 
-    FAIL_IF(list == NULL, judging->err, NVBW_E_SYSTEM, "no memory to judge");
+    applying.has_cause =
+        arena_alloc(judging->arena, (size_t)evidence->facts.gpus_count + 1, 1);
+    FAIL_IF(list == NULL || applying.has_cause == NULL, judging->err,
+        NVBW_E_SYSTEM, "no memory to judge");
     out->acceptances = list;
     out->acceptances_count = count;
     for (uint32_t i = 0; i < count; i++) {
@@ -259,8 +317,9 @@ int32_t accept_apply(const struct judging *judging, struct verdicts *out)
         acceptance->entry = &evidence->plan.accepts[i];
         acceptance->ended =
             (uint32_t)has_ended(acceptance->entry, evidence->header.started);
-        mark_findings(judging, out, acceptance);
-        mark_cells(judging, out, acceptance);
+        applying.acceptance = acceptance;
+        mark_findings(&applying);
+        mark_cells(&applying);
         if (acceptance->ended) {
             TRY(tell_end(judging, out, acceptance));
         }

@@ -171,6 +171,51 @@ static void a_cause_accepts_its_finding_and_the_cells_of_its_link(void **state)
     assert_int_equal(verdicts.exit_code, EXIT_FAILED);
 }
 
+/* Both GPUs fail from the host, and the cause was found on one. */
+static void a_cause_excuses_no_other_gpu(void **state)
+{
+    struct plan_accept one = { .match = "*", .cause = "pcie width" };
+
+    (void)state;
+    expect_lanes();
+    judge(&one, 1);
+    assert_int_equal(verdicts.acceptances[0].findings, 1);
+    assert_int_equal(verdicts.accepted_count, 1);
+    assert_int_equal(verdicts.acceptances[0].cells, 1);
+    assert_null(verdict_of(SAMPLE_H2D, 0, 0)->accept);
+    assert_non_null(verdict_of(SAMPLE_H2D, 0, 1)->accept);
+    /* Once it is found on both, it covers both. */
+    run.facts.gpus[0].pcie.width = 16;
+    judge(&one, 1);
+    assert_int_equal(verdicts.acceptances[0].findings, 2);
+    assert_int_equal(verdicts.accepted_count, 2);
+}
+
+static void a_cause_of_the_machine_covers_every_gpu(void **state)
+{
+    struct plan_accept one = { .match = "*", .cause = "driver" };
+
+    (void)state;
+    run.facts.driver_trouble = "the driver is too old";
+    judge(&one, 1);
+    assert_int_equal(verdicts.acceptances[0].findings, 1);
+    assert_int_equal(verdicts.accepted_count, 3);
+}
+
+/* Its sentence repeats the reason, which is no finding. */
+static void an_end_is_no_cause(void **state)
+{
+    struct plan_accept two[] = {
+        { .match = "*", .why = "pcie width", .until = "2026-11-01" },
+        { .match = "*", .cause = "pcie width" },
+    };
+
+    (void)state;
+    judge(two, 2);
+    assert_int_equal(verdicts.accepted_count, 0);
+    assert_int_equal(verdicts.acceptances[1].findings, 0);
+}
+
 static void a_cause_that_is_not_found_accepts_nothing(void **state)
 {
     struct plan_accept one = { .device = "1", .cause = "pcie width" };
@@ -242,6 +287,9 @@ int main(void)
         TEST(only_what_matches_is_accepted),
         TEST(an_entry_ends_with_its_day),
         TEST(a_cause_accepts_its_finding_and_the_cells_of_its_link),
+        TEST(a_cause_excuses_no_other_gpu),
+        TEST(a_cause_of_the_machine_covers_every_gpu),
+        TEST(an_end_is_no_cause),
         TEST(a_cause_that_is_not_found_accepts_nothing),
         TEST(a_number_in_a_cause_stands_by_itself),
         TEST(wrong_data_is_never_accepted),

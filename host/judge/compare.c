@@ -66,19 +66,25 @@ static void add_interval(struct comparison *comparison, uint32_t better)
 static uint32_t word_of(struct comparison *comparison)
 {
     const double margin = comparison->margin;
+    const int is_wild = comparison->before.spread > COMPARE_SPREAD_MOST &&
+                        comparison->before.spread > margin;
 
     if (!(comparison->low <= comparison->high)) {
         comparison->reason = "too few samples to know their scatter";
         return COMPARE_UNSURE;
-    }
-    if (comparison->low >= -margin && comparison->high <= margin) {
-        return COMPARE_SAME;
     }
     if (comparison->high < -margin) {
         return COMPARE_SLOWER;
     }
     if (comparison->low > margin) {
         return COMPARE_FASTER;
+    }
+    if (is_wild) {
+        comparison->reason = "the old run scatters too much to tell";
+        return COMPARE_UNSURE;
+    }
+    if (comparison->low >= -margin && comparison->high <= margin) {
+        return COMPARE_SAME;
     }
     comparison->reason = "the interval crosses the margin";
     return COMPARE_UNSURE;
@@ -88,10 +94,12 @@ static void compare_figures(const struct comparer *comparer,
     const struct unit_shape *shape, struct comparison *comparison)
 {
     const double spread = comparison->before.spread;
+    const double widest =
+        spread > COMPARE_SPREAD_MOST ? COMPARE_SPREAD_MOST : spread;
 
     comparison->margin = comparer->request->margin;
-    if (spread > comparison->margin) {
-        comparison->margin = spread;
+    if (widest > comparison->margin) {
+        comparison->margin = widest;
     }
     comparison->change =
         gain(shape->better, comparison->before.value, comparison->now.value);

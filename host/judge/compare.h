@@ -11,6 +11,9 @@
 
 /* Equivalence margin where the baseline's own spread is no wider. */
 #define COMPARE_MARGIN 0.02
+/* The most that the old run's spread may widen the margin to: one hiccup in it
+ * must not hide that a machine lost half of its bandwidth. */
+#define COMPARE_SPREAD_MOST 0.10
 /* Two runs of a healthy machine differ by this, whatever their samples say. */
 #define COMPARE_BETWEEN_RUNS 0.005
 

@@ -115,19 +115,43 @@ static void a_longer_latency_is_slower(void **state)
     assert_true(comparison_of(SAMPLE_LATENCY, 0)->change < 0.0);
 }
 
-/* A baseline that scattered by 10 % cannot show a change of 5 %. */
-static void the_baselines_own_spread_widens_the_margin(void **state)
+/* The first cell's old samples: 100e9, the last two off by this much. */
+static void scatter_before(double lower, double higher)
 {
     struct record *wide = NULL;
 
-    (void)state;
     sample_figure(&before, &arena, SAMPLE_H2D, 0, 0, 0, 100e9);
     wide = &before.records[before.records_count - 1];
     for (uint32_t i = 0; i < wide->samples_count; i++) {
-        wide->samples[i] = 100e9 + (i % 2 == 0 ? -1 : 1) * 10e9 * (i > 5);
+        wide->samples[i] = 100e9;
     }
-    assert_int_equal(word_at(95e9), COMPARE_SAME);
-    assert_true(comparison_of(SAMPLE_H2D, 0)->margin > 0.19);
+    wide->samples[6] -= lower;
+    wide->samples[7] += higher;
+}
+
+/* A baseline that scattered by 8 % cannot show a change of 3 %. */
+static void the_baselines_own_spread_widens_the_margin(void **state)
+{
+    (void)state;
+    scatter_before(4e9, 4e9);
+    assert_int_equal(word_at(97e9), COMPARE_SAME);
+    assert_true(comparison_of(SAMPLE_H2D, 0)->margin > 0.075);
+}
+
+/* One hiccup in the old run hides neither half of the bandwidth nor makes
+ * anything the same. */
+static void a_hiccup_in_the_baseline_hides_nothing(void **state)
+{
+    (void)state;
+    scatter_before(60e9, 0.0);
+    assert_int_equal(word_at(50e9), COMPARE_SLOWER);
+    assert_true(comparison_of(SAMPLE_H2D, 0)->margin <= COMPARE_SPREAD_MOST);
+    assert_int_equal(found.exit_code, 1);
+    assert_int_equal(word_at(100e9), COMPARE_UNSURE);
+    assert_string_equal(comparison_of(SAMPLE_H2D, 0)->reason,
+        "the old run scatters too much to tell");
+    scatter_before(6e9, 6e9);
+    assert_int_equal(word_at(100e9), COMPARE_UNSURE);
 }
 
 static void two_samples_are_too_few(void **state)
@@ -262,6 +286,7 @@ int main(void)
         TEST(intervals_decide),
         TEST(a_longer_latency_is_slower),
         TEST(the_baselines_own_spread_widens_the_margin),
+        TEST(a_hiccup_in_the_baseline_hides_nothing),
         TEST(two_samples_are_too_few),
         TEST(what_is_not_measured_now_is_lost),
         TEST(cells_follow_their_gpu),

@@ -3,6 +3,7 @@
 #include "compare.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "judge.h"
 #include "state.h"
@@ -22,8 +23,94 @@ struct comparer {
     struct arena *arena;
     struct comparisons *out;
     struct error *err;
-    uint32_t matched; /* cells of the old run that have one in the new */
+    uint32_t matched; /* cells of the new run that have a figure in the old */
+    uint8_t
+        *is_used;   /* per cell of the old run: one of the new stands for it */
+    size_t *starts; /* where each old unit's cells begin in is_used */
 };
+
+/* ---- which cells of the old run are used ---- */
+
+static int32_t start_marks(struct comparer *comparer)
+{
+    const struct evidence *const before = comparer->request->before;
+    size_t count = 0;
+
+    comparer->starts = arena_alloc(comparer->arena,
+        (size_t)before->units_count + 1, sizeof *comparer->starts);
+    FAIL_IF(comparer->starts == NULL, comparer->err, NVBW_E_SYSTEM,
+        "no memory to compare runs");
+    for (uint32_t i = 0; i < before->units_count; i++) {
+        comparer->starts[i] = count;
+        count += unit_cell_span(&before->units[i]);
+    }
+    comparer->is_used = arena_alloc(comparer->arena, count + 1, 1);
+    FAIL_IF(comparer->is_used == NULL, comparer->err, NVBW_E_SYSTEM,
+        "no memory to compare runs");
+    return NVBW_OK;
+}
+
+static void mark_used(const struct comparer *comparer, const struct unit *unit,
+    const struct cell_place *place)
+{
+    const int32_t number = unit_cell_number(
+        unit, unit->shapes[place->shape].metric, place->row, place->col);
+
+    if (number >= 0) {
+        comparer->is_used[comparer->starts[unit->id] + (size_t)number] = 1;
+    }
+}
+
+static int has_used(const struct comparer *comparer, uint32_t unit)
+{
+    return memchr(comparer->is_used + comparer->starts[unit], 1,
+               unit_cell_span(&comparer->request->before->units[unit])) != NULL;
+}
+
+/* A longer run has more rounds of the same. */
+static int is_round_of_used(const struct comparer *comparer, uint32_t unit)
+{
+    const struct unit *const units = comparer->request->before->units;
+
+    for (uint32_t i = 0; i < unit; i++) {
+        if (counterpart_is_same_unit(&units[i], &units[unit])) {
+            return has_used(comparer, i);
+        }
+    }
+    return 0;
+}
+
+static uint32_t count_unused(const struct comparer *comparer, uint32_t unit)
+{
+    const struct evidence *const before = comparer->request->before;
+    const struct unit *const at = &before->units[unit];
+    const uint32_t span = unit_cell_span(at);
+    struct cell_place place = { 0 };
+    struct cell_figure figure;
+    uint32_t count = 0;
+
+    for (uint32_t number = 0; number < span; number++) {
+        count +=
+            (uint32_t)(!comparer->is_used[comparer->starts[unit] + number] &&
+                       unit_cell_at(at, number, &place) &&
+                       cell_figure_of(before, unit,
+                           at->shapes[place.shape].metric, place.row, place.col,
+                           &figure));
+    }
+    return count;
+}
+
+static uint32_t count_only_old(const struct comparer *comparer)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < comparer->request->before->units_count; i++) {
+        if (!is_round_of_used(comparer, i)) {
+            count += count_unused(comparer, i);
+        }
+    }
+    return count;
+}
 
 /* ---- one cell ---- */
 
@@ -145,11 +232,14 @@ static int compare_cell(struct comparer *comparer,
 
     const int has_now = cell_figure_of(
         now, unit->id, shape->metric, place.row, place.col, &out->now);
-    const int has_before =
-        counterpart_cell(counterpart, unit, &place, &there) &&
-        cell_figure_of(comparer->request->before, counterpart->unit->id,
-            shape->metric, there.row, there.col, &out->before);
+    const int is_there = counterpart_cell(counterpart, unit, &place, &there);
+    const int has_before = is_there && cell_figure_of(comparer->request->before,
+                                           counterpart->unit->id, shape->metric,
+                                           there.row, there.col, &out->before);
 
+    if (is_there) {
+        mark_used(comparer, counterpart->unit, &there);
+    }
     comparer->matched += (uint32_t)has_before;
     if (has_now && has_before) {
         compare_figures(comparer, shape, out);
@@ -199,26 +289,6 @@ static int32_t compare_unit(struct comparer *comparer, const struct unit *unit)
     return NVBW_OK;
 }
 
-static uint32_t count_figures(const struct evidence *evidence)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < evidence->units_count; i++) {
-        const struct unit *const unit = &evidence->units[i];
-        const uint32_t span = unit_cell_span(unit);
-        struct cell_place place = { 0 };
-        struct cell_figure figure;
-
-        for (uint32_t number = 0; number < span; number++) {
-            count += (uint32_t)(unit_cell_at(unit, number, &place) &&
-                                cell_figure_of(evidence, i,
-                                    unit->shapes[place.shape].metric, place.row,
-                                    place.col, &figure));
-        }
-    }
-    return count;
-}
-
 int32_t compare_runs(const struct compare_request *request, struct arena *arena,
     struct comparisons *out, struct error *err)
 {
@@ -234,15 +304,13 @@ int32_t compare_runs(const struct compare_request *request, struct arena *arena,
         "the runs are of different machines: %.700s; --force compares them "
         "place by place",
         why.text);
+    TRY(start_marks(&comparer));
     for (uint32_t i = 0; i < request->now->units_count; i++) {
         TRY(compare_unit(&comparer, &request->now->units[i]));
     }
     FAIL_IF(comparer.matched == 0, err, NVBW_E_INVALID,
         "the runs have no measured cell in common");
-
-    const uint32_t before = count_figures(request->before);
-
-    out->only_old = before > comparer.matched ? before - comparer.matched : 0;
+    out->only_old = count_only_old(&comparer);
     out->exit_code =
         out->by_word[COMPARE_SLOWER] + out->by_word[COMPARE_LOST] > 0
             ? EXIT_FAILED

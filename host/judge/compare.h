@@ -42,7 +42,8 @@ struct comparisons {
     struct comparison *list; /* in order of the new run's units and cells */
     uint32_t count;
     uint32_t by_word[COMPARE_WORDS];
-    uint32_t only_old; /* measured before and not planned now */
+    uint32_t only_old; /* measured before and not planned now; more rounds of
+                          what was planned are not counted */
     int32_t exit_code; /* 0: nothing slower or lost; 1 */
 };
 

@@ -61,7 +61,7 @@ int32_t counterpart_machine(
 
 /* ---- a unit ---- */
 
-static int is_same_unit(const struct unit *one, const struct unit *other)
+int counterpart_is_same_unit(const struct unit *one, const struct unit *other)
 {
     return is_same_text(one->plugin, other->plugin) &&
            is_same_text(one->testcase, other->testcase) &&
@@ -77,7 +77,7 @@ static const struct unit *find_unit(
     for (uint32_t i = 0; i < other->units_count; i++) {
         const struct unit *const at = &other->units[i];
 
-        if (is_same_unit(at, unit) &&
+        if (counterpart_is_same_unit(at, unit) &&
             (found == NULL || found->round != unit->round)) {
             found = at;
         }

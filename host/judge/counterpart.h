@@ -8,6 +8,9 @@
 
 #include "evidence.h"
 
+/* 1 if both are of one testcase and sweep, in whatever round. */
+int counterpart_is_same_unit(const struct unit *one, const struct unit *other);
+
 /* NVBW_OK if both are facts of one machine: the same GPUs, wherever they are
  * counted, and both real or both simulated. Else NVBW_E_INVALID and a sentence
  * that begins after "of another machine: ". */

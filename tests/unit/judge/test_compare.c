@@ -178,6 +178,42 @@ static void what_is_not_measured_now_is_lost(void **state)
     assert_int_equal(found.exit_code, 1);
 }
 
+/* One more round of the copies from the host. */
+static void add_round(struct evidence *run, uint32_t round)
+{
+    const uint32_t id = sample_closed_unit(
+        run, &arena, "host_to_device_memcpy_ce", STATE_NONE, NULL, NULL);
+
+    run->units[id].round = round;
+    sample_figure(run, &arena, id, 0, 0, 0, 55.44e9);
+    sample_figure(run, &arena, id, 0, 1, 0, 55.47e9);
+}
+
+static void rounds_make_no_cell_of_the_old_run(void **state)
+{
+    (void)state;
+    add_round(&before, 1);
+    add_round(&before, 2);
+    compare();
+    assert_int_equal(found.count, 6);
+    assert_int_equal(found.only_old, 0);
+    /* Not planned now, they are what they were. */
+    now.units[SAMPLE_H2D].testcase = "another";
+    compare();
+    assert_int_equal(found.only_old, 6);
+}
+
+static void rounds_hide_no_cell_of_the_old_run(void **state)
+{
+    (void)state;
+    add_round(&now, 1);
+    now.units[SAMPLE_LATENCY].testcase = "another";
+    compare();
+    assert_int_equal(found.by_word[COMPARE_SAME], 6);
+    assert_int_equal(found.by_word[COMPARE_ONLY_NEW], 2);
+    assert_int_equal(found.only_old, 2);
+}
+
 /* GPUs are known by their UUIDs, wherever they stand. */
 static void cells_follow_their_gpu(void **state)
 {
@@ -289,6 +325,8 @@ int main(void)
         TEST(a_hiccup_in_the_baseline_hides_nothing),
         TEST(two_samples_are_too_few),
         TEST(what_is_not_measured_now_is_lost),
+        TEST(rounds_make_no_cell_of_the_old_run),
+        TEST(rounds_hide_no_cell_of_the_old_run),
         TEST(cells_follow_their_gpu),
         TEST(other_machines_are_refused),
         TEST(other_parameters_are_refused),

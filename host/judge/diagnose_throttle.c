@@ -29,29 +29,78 @@ static int32_t report(struct diagnosis *diagnosis,
             diagnosis, suspects_of(&diagnosis->suspects, gpu, aspect)));
 }
 
-/* Cells that the run itself found throttled. */
+static int is_throttled(const struct verdict *verdict)
+{
+    return verdict->state == STATE_INVALID && verdict->reason != NULL &&
+           strcmp(verdict->reason, "throttled") == 0;
+}
+
+/* The only GPU of a cell, or -1. */
+static int32_t only_gpu(
+    const struct diagnosis *diagnosis, const struct verdict *verdict)
+{
+    const struct record *const record = verdict->record;
+
+    return record != NULL && record->gpus_count == 1 &&
+                   record->gpus[0] < diagnosis->facts->gpus_count
+               ? (int32_t)record->gpus[0]
+               : -1;
+}
+
+/* The first throttled cell of this GPU alone. */
+static const struct verdict *throttled_cell(
+    const struct diagnosis *diagnosis, uint32_t gpu)
+{
+    const struct verdicts *const out = diagnosis->out;
+
+    for (uint32_t i = 0; i < out->count; i++) {
+        if (is_throttled(&out->list[i]) &&
+            only_gpu(diagnosis, &out->list[i]) == (int32_t)gpu) {
+            return &out->list[i];
+        }
+    }
+    return NULL;
+}
+
+/* 1 if one of the cell's GPUs was throttled in a cell of its own, which tells
+ * more. */
+static int is_told(
+    const struct diagnosis *diagnosis, const struct verdict *verdict)
+{
+    const struct record *const record = verdict->record;
+
+    for (uint32_t i = 0; record != NULL && i < record->gpus_count; i++) {
+        if (record->gpus[i] < diagnosis->facts->gpus_count &&
+            throttled_cell(diagnosis, record->gpus[i]) != NULL) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Cells that the run itself found throttled: each GPU once, then once what
+ * only cells of several GPUs show. */
 static int32_t look_seen(
     struct diagnosis *diagnosis, const struct diagnosis_rule *rule)
 {
     const struct verdicts *const out = diagnosis->out;
 
+    for (uint32_t i = 0; i < diagnosis->facts->gpus_count; i++) {
+        const struct verdict *const cell = throttled_cell(diagnosis, i);
+
+        if (cell != NULL) {
+            suspects_explain(&diagnosis->suspects, i, OF_ALL);
+            TRY(diagnosis_report(
+                diagnosis, rule, (int32_t)i, -1, NULL, cell->message));
+        }
+    }
     for (uint32_t i = 0; i < out->count; i++) {
-        const struct verdict *const verdict = &out->list[i];
+        const struct verdict *const cell = &out->list[i];
 
-        if (verdict->state != STATE_INVALID || verdict->reason == NULL ||
-            strcmp(verdict->reason, "throttled") != 0) {
-            continue;
+        if (is_throttled(cell) && !is_told(diagnosis, cell)) {
+            return diagnosis_report(
+                diagnosis, rule, -1, -1, NULL, cell->message);
         }
-
-        const struct record *const record = verdict->record;
-        const int is_one = record != NULL && record->gpus_count == 1 &&
-                           record->gpus[0] < diagnosis->facts->gpus_count;
-
-        if (is_one) {
-            suspects_explain(&diagnosis->suspects, record->gpus[0], OF_ALL);
-        }
-        return diagnosis_report(diagnosis, rule,
-            is_one ? (int32_t)record->gpus[0] : -1, -1, NULL, verdict->message);
     }
     return NVBW_OK;
 }

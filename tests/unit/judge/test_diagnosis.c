@@ -163,6 +163,60 @@ static void a_throttled_cell_is_told(void **state)
     assert_non_null(strstr(diagnose("throttled")->what, "hardware slowdown"));
 }
 
+static void throttle(
+    uint32_t unit, uint32_t row, uint32_t col, uint32_t *gpus, uint32_t count)
+{
+    sample_state(&run, &arena, unit, row, col, STATE_INVALID, "throttled",
+        "hardware slowdown");
+    run.records[run.records_count - 1].gpus = gpus;
+    run.records[run.records_count - 1].gpus_count = count;
+}
+
+/* A cell of both GPUs comes first and tells less than those of each. */
+static void every_throttled_gpu_is_told_once(void **state)
+{
+    static uint32_t both[] = { 0, 1 };
+    struct error err = { 0 };
+
+    (void)state;
+    throttle(SAMPLE_LATENCY, 0, 0, both, 2);
+    assert_int_equal(diagnose("throttled")->gpu, -1);
+    throttle(SAMPLE_H2D, 0, 0, both, 1);
+    throttle(SAMPLE_H2D, 0, 1, both + 1, 1);
+    throttle(SAMPLE_PEER, 0, 1, both, 2);
+    throttle(SAMPLE_LATENCY, 1, 0, both + 1, 1);
+    assert_int_equal(judge_run(&run, &arena, &verdicts, &err), NVBW_OK);
+    assert_int_equal(verdicts.findings_count, 2);
+    for (int32_t i = 0; i < 2; i++) {
+        assert_string_equal(verdicts.findings[i].id, "throttled");
+        assert_int_equal(verdicts.findings[i].gpu, i);
+    }
+}
+
+/* What throttling explains is no other rule's business, on any GPU. */
+static void throttling_explains_each_gpu(void **state)
+{
+    static uint32_t both[] = { 0, 1 };
+    struct diagnosis diagnosis = { 0 };
+    struct error err = { 0 };
+    const struct judging judging = { &run, &arena, &err };
+
+    (void)state;
+    throttle(SAMPLE_H2D, 0, 0, both, 1);
+    throttle(SAMPLE_H2D, 0, 1, both + 1, 1);
+    assert_int_equal(judge_run(&run, &arena, &verdicts, &err), NVBW_OK);
+    diagnosis = (struct diagnosis){
+        .judging = &judging, .facts = &run.facts, .out = &verdicts
+    };
+    assert_int_equal(
+        suspects_find(&judging, &verdicts, &diagnosis.suspects), NVBW_OK);
+    assert_int_equal(diagnose_throttle.rules[0].look(
+                         &diagnosis, &diagnose_throttle.rules[0]),
+        NVBW_OK);
+    assert_true(diagnosis.suspects.explained[0] != 0);
+    assert_true(diagnosis.suspects.explained[1] != 0);
+}
+
 /* 70 % of a link is usual, 28 % is not, and one GPU needs no siblings. */
 static void bands_of_utilisation(void **state)
 {
@@ -322,6 +376,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             small_copies_are_told_where_they_fail, start, stop),
         cmocka_unit_test_setup_teardown(a_throttled_cell_is_told, start, stop),
+        cmocka_unit_test_setup_teardown(
+            every_throttled_gpu_is_told_once, start, stop),
+        cmocka_unit_test_setup_teardown(
+            throttling_explains_each_gpu, start, stop),
         cmocka_unit_test_setup_teardown(bands_of_utilisation, start, stop),
         cmocka_unit_test_setup_teardown(scatter_is_no_finding, start, stop),
         cmocka_unit_test_setup_teardown(

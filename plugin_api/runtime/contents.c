@@ -33,10 +33,16 @@ uint64_t contents_back_key(const struct cuda_flow *flow, uint64_t slice)
 uint64_t contents_tag(const struct cuda_flow *flow, uint32_t is_back)
 {
     const struct flow_record *const record = &flow->run->record;
-    const uint64_t layout = pattern_key(record->bytes, record->offset,
-        (uint64_t)record->operation << 32 | flow->slices);
+    const uint64_t size =
+        pattern_key(record->bytes, record->offset, flow->background);
+    const uint64_t layout = pattern_key(
+        size, (uint64_t)record->operation << 32 | flow->slices, EPOCH_STANDS);
 
-    return pattern_key(2 * flow->slot + is_back, layout, EPOCH_STANDS) | 1;
+    /* Who filled it is part of it: over a bad link it may be wrong. */
+    return pattern_key(
+               (uint64_t)flow->gpu->position << 32 | (2 * flow->slot + is_back),
+               layout, EPOCH_STANDS) |
+           1;
 }
 
 static unsigned char *host_at(const struct buffer *buffer, uint64_t offset)
@@ -104,7 +110,7 @@ static int32_t fill_standing(struct cuda_session *cuda, struct cuda_flow *flow,
     for (uint64_t slice = 0; slice < flow->slices; slice++) {
         TRY(fill_slice(cuda, flow, way, slice, err));
     }
-    way->from->content = tag;
+    flow->standing = 1;
     return NVBW_OK;
 }
 
@@ -209,6 +215,20 @@ static int32_t wait_for(const struct cuda_session *cuda,
                                "filling buffers", err);
 }
 
+/* What was filled is there now. */
+static void tag_standing(struct cuda_flow *flow)
+{
+    struct way ways[WAYS];
+    const uint32_t count = ways_of(flow, ways);
+
+    for (uint32_t i = 0; flow->standing && i < count; i++) {
+        if (way_stands(flow, &ways[i])) {
+            ways[i].from->content = contents_tag(flow, ways[i].is_back);
+        }
+    }
+    flow->standing = 0;
+}
+
 int32_t contents_set(struct cuda_session *cuda, struct error *err)
 {
     for (uint32_t i = 0; i < cuda->count; i++) {
@@ -219,6 +239,9 @@ int32_t contents_set(struct cuda_session *cuda, struct error *err)
 
         TRY(wait_for(cuda, &cuda->flows[i], run->src, err));
         TRY(wait_for(cuda, &cuda->flows[i], run->dst, err));
+    }
+    for (uint32_t i = 0; i < cuda->count; i++) {
+        tag_standing(&cuda->flows[i]);
     }
     return NVBW_OK;
 }

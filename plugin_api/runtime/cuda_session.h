@@ -52,6 +52,7 @@ struct cuda_flow {
     uint64_t epochs[2];
     double rate;        /* bytes/s seen in the last sample; background */
     uint32_t ended;     /* 1: before the measured flows in that sample */
+    uint32_t standing;  /* 1: sources that stand were filled, not tagged yet */
     uint32_t filled;    /* 1: contents were set since the buffers are there */
     uint32_t comparing; /* 1: the comparison of its destination is queued */
     uint64_t content;   /* that its initiator lays into the source; see
@@ -220,6 +221,9 @@ void verify_tell(struct cuda_session *cuda, const struct cuda_flow *flow,
 /* The engine's own comparison of one flow's copies. */
 int32_t verify_copies(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);
+/* After a wrong byte what a flow's buffers hold is not taken for granted by the
+ * next flow. */
+void verify_doubt(const struct cuda_flow *flow);
 int32_t verify_counted(struct cuda_session *cuda, struct error *err);
 int32_t verify_background(struct cuda_session *cuda, struct error *err);
 /* The copies whose bytes are still there: with one slice only the last is, and

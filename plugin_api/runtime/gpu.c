@@ -340,8 +340,12 @@ int32_t gpu_open_all(struct gpu *gpus, uint32_t gpus_count,
     for (uint32_t i = 0; i < count; i++) {
         join(&gpus[positions[i]]);
     }
-    for (uint32_t i = 0; i < count && status >= 0; i++) {
-        status = finish_opening(&gpus[positions[i]], err);
+    /* Each is finished, since each was joined; the first error counts. */
+    for (uint32_t i = 0; i < count; i++) {
+        const int32_t one =
+            finish_opening(&gpus[positions[i]], status >= 0 ? err : NULL);
+
+        status = status < 0 ? status : one;
     }
     return status;
 }
@@ -350,8 +354,12 @@ void gpu_close(struct gpu *gpu)
 {
     const struct cuda_api *const api = gpu->api;
 
-    if (gpu->opening != NULL || gpu->context == NULL ||
-        api->context_set(gpu->context) != CU_SUCCESS) {
+    /* Nothing is freed under a thread that uses it. */
+    join(gpu);
+    if (gpu->opening != NULL) {
+        take_opening(gpu, NULL);
+    }
+    if (gpu->context == NULL || api->context_set(gpu->context) != CU_SUCCESS) {
         return;
     }
     if (gpu->room != 0) {

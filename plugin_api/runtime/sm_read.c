@@ -91,6 +91,9 @@ int32_t sm_verify_read(
     TRY(gpu_use(flow->gpu, err));
     TRY(fetch_sum(flow->gpu, sm->sums, &actual, err));
     TRY(expect_sum(flow, &expected, err));
+    if (actual != expected) {
+        verify_doubt(flow);
+    }
     for (uint32_t i = 0; i < session->targets_count; i++) {
         struct record *const record = session->targets[i].record;
 

@@ -187,8 +187,7 @@ void verify_tell(struct cuda_session *cuda, const struct cuda_flow *flow,
     }
 }
 
-/* After a wrong byte nothing is taken for granted any more. */
-static void doubt(const struct cuda_flow *flow)
+void verify_doubt(const struct cuda_flow *flow)
 {
     if (flow->run->src != NULL) {
         flow->run->src->content = 0;
@@ -222,7 +221,7 @@ int32_t verify_copies(
         TRY(verify_way(cuda, flow, &ways[i], &finding, err));
     }
     if (finding.wrong > 0) {
-        doubt(flow);
+        verify_doubt(flow);
     }
     verify_tell(cuda, flow, &finding);
     return NVBW_OK;

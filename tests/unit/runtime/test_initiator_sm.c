@@ -272,14 +272,65 @@ int32_t __wrap_gpu_launch_sm(const struct gpu *gpu, uint32_t kernel,
     struct CUstream_st *stream, void *args, uint64_t blocks, struct error *err)
 {
     struct copy_args copy;
+    struct read_args read;
 
     launches++;
-    if (cut_bytes > 0) {
+    if (cut_bytes > 0 && kernel == SM_KERNEL_read) {
+        memcpy(&read, args, sizeof read);
+        read.bytes -= cut_bytes;
+        read.span = vector_span_of(read.src, read.bytes);
+        args = &read;
+    } else if (cut_bytes > 0 && kernel != SM_KERNEL_pattern_sum) {
         memcpy(&copy, args, sizeof copy);
         copy.bytes -= cut_bytes;
         args = &copy;
     }
     return __real_gpu_launch_sm(gpu, kernel, stream, args, blocks, err);
+}
+
+static uint32_t fills; /* of sources */
+
+int32_t __real_gpu_launch(const struct gpu *gpu, uint32_t kernel,
+    struct CUstream_st *stream, void *args, uint64_t bytes, struct error *err);
+int32_t __wrap_gpu_launch(const struct gpu *gpu, uint32_t kernel,
+    struct CUstream_st *stream, void *args, uint64_t bytes, struct error *err);
+int32_t __wrap_gpu_launch(const struct gpu *gpu, uint32_t kernel,
+    struct CUstream_st *stream, void *args, uint64_t bytes, struct error *err)
+{
+    fills += kernel == GPU_KERNEL_fill;
+    return __real_gpu_launch(gpu, kernel, stream, args, bytes, err);
+}
+
+/* Fills of a source by one more measurement, which must end so. */
+static uint32_t fills_until(
+    struct scene *scene, const struct nvbw_flow *const *flows, uint32_t state)
+{
+    fills = 0;
+    assert_int_equal(measure(scene, flows, NULL)->state, state);
+    return fills;
+}
+
+/* A source that stands from flow to flow is believed until a byte is wrong. */
+static void a_doubtful_source_is_filled_again(void **state)
+{
+    static const uint32_t operations[] = { NVBW_OP_READ, NVBW_OP_COPY };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+        struct nvbw_flow flow = make_flow(operations[i], NVBW_MEM_PINNED,
+            operations[i] == NVBW_OP_READ ? NVBW_MEM_NONE : NVBW_MEM_DEVICE);
+        const struct nvbw_flow *const flows[] = { &flow, NULL };
+        struct scene scene;
+
+        start(&scene);
+        fills_until(&scene, flows, STATE_MEASURED);
+        assert_int_equal(fills_until(&scene, flows, STATE_MEASURED), 0);
+        cut_bytes = 8;
+        assert_int_equal(fills_until(&scene, flows, STATE_MISMATCH), 0);
+        cut_bytes = 0;
+        assert_true(fills_until(&scene, flows, STATE_MEASURED) > 0);
+        arena_clear(&scene.arena);
+    }
 }
 
 /* The warm-up and one kernel more, whatever the count of copies; each is
@@ -523,6 +574,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_operation_is_as_fast_as_its_path),
         cmocka_unit_test(local_figures_are_of_several_placements),
         cmocka_unit_test(large_copies_are_one_kernel),
+        cmocka_unit_test(a_doubtful_source_is_filled_again),
         cmocka_unit_test(bulk_copies_are_as_fast_as_their_path),
         cmocka_unit_test(bulk_copies_take_a_new_gpu),
         cmocka_unit_test(a_split_has_half_each_way),

@@ -131,6 +131,13 @@ static double above(const struct cell_figure *figure)
     return (figure->high - figure->value) / figure->value;
 }
 
+/* Not hypot(), which glibc has with a version of 2.35: the bundle runs with
+ * 2.34. */
+static double root_of_squares(double one, double other)
+{
+    return sqrt(one * one + other * other);
+}
+
 /* The two scatters are independent, so they add as squares do. What happens
  * between runs has no part in either and is added whole. */
 static void add_interval(struct comparison *comparison, uint32_t better)
@@ -143,10 +150,10 @@ static void add_interval(struct comparison *comparison, uint32_t better)
     const double ratio = 1.0 + comparison->change;
 
     comparison->low = comparison->change -
-                      ratio * hypot(below(up), above(down)) -
+                      ratio * root_of_squares(below(up), above(down)) -
                       COMPARE_BETWEEN_RUNS;
     comparison->high = comparison->change +
-                       ratio * hypot(above(up), below(down)) +
+                       ratio * root_of_squares(above(up), below(down)) +
                        COMPARE_BETWEEN_RUNS;
 }
 

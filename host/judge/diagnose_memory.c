@@ -122,7 +122,7 @@ static int32_t look_socket(
     return NVBW_OK;
 }
 
-/* Every GPU's host traffic is under what is usual and none is worse than the
+/* Every measured GPU's host traffic is under what is usual and none is worse than the
  * others: they share a cause, and with several nodes that is the way to
  * memory. */
 static int32_t look_far(
@@ -139,7 +139,8 @@ static int32_t look_far(
         const struct sight *const sight =
             suspects_of(&diagnosis->suspects, i, ASPECT_HOST);
 
-        if ((diagnosis->suspects.explained[i] & OF_HOST) != 0) {
+        if ((diagnosis->suspects.explained[i] & OF_HOST) != 0 ||
+            isnan(sight->utilisation)) {
             continue;
         }
         if (sight->ratio < SUSPECT_QUIET ||

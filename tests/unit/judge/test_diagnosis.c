@@ -228,6 +228,35 @@ static void bands_of_utilisation(void **state)
     assert_int_equal(diagnose("pcie_triage")->gpu, 0);
 }
 
+/* Three GPUs, of which the last has no figure of its own. */
+static void add_third_gpu(void)
+{
+    struct gpu_facts *const three = arena_alloc(&arena, 3, sizeof *three);
+
+    for (uint32_t i = 0; i < 3; i++) {
+        three[i] = run.facts.gpus[i < 2 ? i : 1];
+    }
+    three[2].index = 2;
+    three[2].uuid = "GPU-2";
+    run.facts.gpus = three;
+    run.facts.gpus_count = 3;
+    run.plan.limits_count = 0;
+}
+
+static void a_gpu_without_a_figure_hides_no_far_memory(void **state)
+{
+    static struct node_facts nodes[2] = { { .number = 0 }, { .number = 1 } };
+
+    (void)state;
+    add_third_gpu();
+    run.facts.nodes = nodes;
+    run.facts.nodes_count = 2;
+    for (uint32_t i = 0; i < 2; i++) {
+        set_figure(record_at(SAMPLE_H2D, 0, i), 0.5 * 63e9);
+    }
+    assert_non_null(strstr(diagnose("numa_side")->what, "2 of 3 GPUs"));
+}
+
 /* Two GPUs of a shared machine differ by 20 % when others are at work. */
 static void scatter_is_no_finding(void **state)
 {
@@ -381,6 +410,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             throttling_explains_each_gpu, start, stop),
         cmocka_unit_test_setup_teardown(bands_of_utilisation, start, stop),
+        cmocka_unit_test_setup_teardown(
+            a_gpu_without_a_figure_hides_no_far_memory, start, stop),
         cmocka_unit_test_setup_teardown(scatter_is_no_finding, start, stop),
         cmocka_unit_test_setup_teardown(
             a_slice_has_no_peers_by_design, start, stop),

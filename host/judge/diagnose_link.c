@@ -92,7 +92,8 @@ static int32_t look_generation(
         /* A link that idled when the facts were read, and is slow otherwise,
          * is told from its figure below. */
         if (!(sight->ratio < SUSPECT_QUIET) &&
-            !(sight->utilisation < SUSPECT_USUAL)) {
+            !(suspects_least(&diagnosis->suspects, i, ASPECT_HOST)
+                    ->utilisation < SUSPECT_USUAL)) {
             continue;
         }
 
@@ -277,7 +278,7 @@ static int32_t look_at_pcie_speed(
         const uint32_t from = i / gpus;
         const uint32_t to = i % gpus;
         const struct sight *const sight =
-            suspects_pair(&diagnosis->suspects, from, to);
+            suspects_least_pair(&diagnosis->suspects, from, to);
 
         if (from == to || isnan(sight->figure) ||
             !has_nvlink(diagnosis->facts, from, to)) {
@@ -394,15 +395,15 @@ static int32_t look_at_pcie_triage(
     struct diagnosis *diagnosis, const struct diagnosis_rule *rule)
 {
     for (uint32_t i = 0; i < diagnosis->facts->gpus_count; i++) {
-        const struct sight *const sight =
-            suspects_of(&diagnosis->suspects, i, ASPECT_HOST);
+        const struct sight *const least =
+            suspects_least(&diagnosis->suspects, i, ASPECT_HOST);
 
         if ((diagnosis->suspects.explained[i] & OF_PCIE) != 0 ||
-            !(sight->utilisation < SUSPECT_TRIAGE)) {
+            !(least->utilisation < SUSPECT_TRIAGE)) {
             continue;
         }
 
-        struct sight alone = *sight;
+        struct sight alone = *least;
 
         alone.ratio = NAN;
         TRY(diagnosis_report(diagnosis, rule, (int32_t)i, -1, NULL,

@@ -136,20 +136,21 @@ static int32_t look_far(
         return NVBW_OK;
     }
     for (uint32_t i = 0; i < facts->gpus_count; i++) {
-        const struct sight *const sight =
-            suspects_of(&diagnosis->suspects, i, ASPECT_HOST);
+        const struct sight *const least =
+            suspects_least(&diagnosis->suspects, i, ASPECT_HOST);
 
         if ((diagnosis->suspects.explained[i] & OF_HOST) != 0 ||
-            isnan(sight->utilisation)) {
+            isnan(least->utilisation)) {
             continue;
         }
-        if (sight->ratio < SUSPECT_QUIET ||
-            !(sight->utilisation < SUSPECT_USUAL)) {
+        if (suspects_of(&diagnosis->suspects, i, ASPECT_HOST)->ratio <
+                SUSPECT_QUIET ||
+            !(least->utilisation < SUSPECT_USUAL)) {
             return NVBW_OK;
         }
         low++;
-        if (sight->utilisation < worst.utilisation) {
-            worst = *sight;
+        if (least->utilisation < worst.utilisation) {
+            worst = *least;
         }
     }
     if (low * 2 <= facts->gpus_count) {

@@ -226,14 +226,18 @@ static uint32_t gather(struct search *search, uint32_t first)
  * without. */
 static void keep_worse(struct sight *sight, const struct sight *other)
 {
-    const double utilisation = fmin(sight->utilisation, other->utilisation);
-
     if (isnan(sight->figure) || other->ratio < sight->ratio ||
         (isnan(sight->ratio) && (!isnan(other->ratio) ||
                                     other->utilisation < sight->utilisation))) {
         *sight = *other;
     }
-    sight->utilisation = utilisation;
+}
+
+static void keep_least(struct sight *sight, const struct sight *other)
+{
+    if (isnan(sight->utilisation) || other->utilisation < sight->utilisation) {
+        *sight = *other;
+    }
 }
 
 static struct sight sight_of(const struct seen *seen, double reference)
@@ -272,7 +276,7 @@ static void look_at_gpu(const struct search *search, uint32_t count,
     enum aspect aspect, uint32_t gpu, double reference)
 {
     const int is_peer = aspect == ASPECT_PEER || aspect == ASPECT_PEER_SM;
-    struct sight *const sight = &search->out->gpus[gpu * ASPECT_COUNT + aspect];
+    const uint32_t place = gpu * ASPECT_COUNT + (uint32_t)aspect;
 
     for (int outwards = 0; outwards <= is_peer; outwards++) {
         struct sight best;
@@ -284,7 +288,8 @@ static void look_at_gpu(const struct search *search, uint32_t count,
             best.ratio = NAN;
         }
         if (ends > 0) {
-            keep_worse(sight, &best);
+            keep_worse(&search->out->gpus[place], &best);
+            keep_least(&search->out->least_gpus[place], &best);
         }
     }
 }
@@ -295,11 +300,11 @@ static void look_at_pairs(
     for (uint32_t i = 0; i < count; i++) {
         const struct seen *const seen = &search->seen[search->members[i]];
         const struct sight sight = sight_of(seen, reference);
+        const uint32_t place =
+            (uint32_t)seen->from * search->out->gpus_count + (uint32_t)seen->to;
 
-        keep_worse(
-            &search->out->pairs[(uint32_t)seen->from * search->out->gpus_count +
-                                (uint32_t)seen->to],
-            &sight);
+        keep_worse(&search->out->pairs[place], &sight);
+        keep_least(&search->out->least_pairs[place], &sight);
     }
 }
 
@@ -321,25 +326,34 @@ static void look_at_class(struct search *search, uint32_t first)
 
 /* ---- all ---- */
 
-static int32_t make(const struct judging *judging, struct suspects *out)
+/* That many without a figure, or NULL. */
+static struct sight *make_sights(struct arena *arena, size_t count)
 {
     const struct sight none = { NAN, NAN, NAN, NAN, NULL };
+    struct sight *const list = arena_alloc(arena, count, sizeof *list);
+
+    for (size_t i = 0; list != NULL && i < count; i++) {
+        list[i] = none;
+    }
+    return list;
+}
+
+static int32_t make(const struct judging *judging, struct suspects *out)
+{
+    struct arena *const arena = judging->arena;
     const uint32_t gpus = judging->evidence->facts.gpus_count;
+    const size_t pairs = (size_t)gpus * gpus;
 
     out->gpus_count = gpus;
-    out->gpus =
-        arena_alloc(judging->arena, gpus * ASPECT_COUNT, sizeof *out->gpus);
-    out->pairs =
-        arena_alloc(judging->arena, (size_t)gpus * gpus, sizeof *out->pairs);
-    out->explained = arena_alloc(judging->arena, gpus, sizeof *out->explained);
-    FAIL_IF(out->gpus == NULL || out->pairs == NULL || out->explained == NULL,
+    out->gpus = make_sights(arena, (size_t)gpus * ASPECT_COUNT);
+    out->least_gpus = make_sights(arena, (size_t)gpus * ASPECT_COUNT);
+    out->pairs = make_sights(arena, pairs);
+    out->least_pairs = make_sights(arena, pairs);
+    out->explained = arena_alloc(arena, gpus, sizeof *out->explained);
+    FAIL_IF(out->gpus == NULL || out->least_gpus == NULL ||
+                out->pairs == NULL || out->least_pairs == NULL ||
+                out->explained == NULL,
         judging->err, NVBW_E_SYSTEM, "no memory to diagnose");
-    for (uint32_t i = 0; i < gpus * ASPECT_COUNT; i++) {
-        out->gpus[i] = none;
-    }
-    for (size_t i = 0; i < (size_t)gpus * gpus; i++) {
-        out->pairs[i] = none;
-    }
     return NVBW_OK;
 }
 
@@ -370,6 +384,18 @@ const struct sight *suspects_pair(
     const struct suspects *suspects, uint32_t from, uint32_t to)
 {
     return &suspects->pairs[from * suspects->gpus_count + to];
+}
+
+const struct sight *suspects_least(
+    const struct suspects *suspects, uint32_t gpu, enum aspect aspect)
+{
+    return &suspects->least_gpus[gpu * ASPECT_COUNT + aspect];
+}
+
+const struct sight *suspects_least_pair(
+    const struct suspects *suspects, uint32_t from, uint32_t to)
+{
+    return &suspects->least_pairs[from * suspects->gpus_count + to];
 }
 
 int suspects_is_low(const struct suspects *suspects, uint32_t gpu,

@@ -30,19 +30,21 @@ enum aspect {
     ASPECT_COUNT
 };
 
-/* The worst that was seen of one GPU, or one pair, in one aspect. */
+/* One figure of a GPU, or a pair, in one aspect. */
 struct sight {
     double ratio;       /* figure / reference; NaN: no three to compare with */
     double figure;      /* bytes/s; NaN: nothing was measured */
     double reference;   /* what its siblings reach: their upper quartile */
-    double utilisation; /* of the link that should be there, worst; NaN */
+    double utilisation; /* of the link that should be there; NaN */
     const char *testcase;
 };
 
+/* Of each the worst against its siblings, and the one that uses least of its
+ * link, which may be of another testcase. */
 struct suspects {
-    struct sight *gpus;  /* gpus_count x ASPECT_COUNT */
-    struct sight *pairs; /* gpus_count x gpus_count by copy engine, from GPU to
-                            GPU */
+    struct sight *gpus, *least_gpus;   /* gpus_count x ASPECT_COUNT */
+    struct sight *pairs, *least_pairs; /* gpus_count x gpus_count by copy
+                                          engine, from GPU to GPU */
     uint32_t *explained; /* per GPU: bits of aspects that a rule explained */
     uint32_t gpus_count;
 };
@@ -54,6 +56,11 @@ int32_t suspects_find(const struct judging *judging,
 const struct sight *suspects_of(
     const struct suspects *suspects, uint32_t gpu, enum aspect aspect);
 const struct sight *suspects_pair(
+    const struct suspects *suspects, uint32_t from, uint32_t to);
+/* The same by utilisation. */
+const struct sight *suspects_least(
+    const struct suspects *suspects, uint32_t gpu, enum aspect aspect);
+const struct sight *suspects_least_pair(
     const struct suspects *suspects, uint32_t from, uint32_t to);
 /* 1 if this is below `least` of its siblings and nothing explains it yet. */
 int suspects_is_low(const struct suspects *suspects, uint32_t gpu,

@@ -257,6 +257,33 @@ static void a_gpu_without_a_figure_hides_no_far_memory(void **state)
     assert_non_null(strstr(diagnose("numa_side")->what, "2 of 3 GPUs"));
 }
 
+/* Compared with its siblings a GPU is well in one testcase, and far from its
+ * link in another: the sentence is of the latter. */
+static void a_share_of_the_link_stands_with_its_figure(void **state)
+{
+    static uint32_t gpus[] = { 0, 1, 2 };
+    struct unit *const unit = &run.units[SAMPLE_H2D];
+    uint32_t alone = 0;
+
+    (void)state;
+    add_third_gpu();
+    unit->gpus = gpus;
+    unit->gpus_count = 3;
+    unit->shapes[0].cols = 3;
+    run.index = NULL;
+    sample_figure(&run, &arena, SAMPLE_H2D, 0, 2, 0, 55.47e9);
+    alone = sample_closed_unit(
+        &run, &arena, "host_to_device_bare", STATE_NONE, NULL, NULL);
+    sample_figure(&run, &arena, alone, 0, 0, 0, 0.25 * 63e9);
+    run.index = NULL;
+
+    const struct finding *const finding = diagnose("pcie_triage");
+
+    assert_int_equal(finding->gpu, 0);
+    assert_non_null(strstr(
+        finding->what, "15.75 GB/s, 25 % of the link (host_to_device_bare)"));
+}
+
 /* Two GPUs of a shared machine differ by 20 % when others are at work. */
 static void scatter_is_no_finding(void **state)
 {
@@ -412,6 +439,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(bands_of_utilisation, start, stop),
         cmocka_unit_test_setup_teardown(
             a_gpu_without_a_figure_hides_no_far_memory, start, stop),
+        cmocka_unit_test_setup_teardown(
+            a_share_of_the_link_stands_with_its_figure, start, stop),
         cmocka_unit_test_setup_teardown(scatter_is_no_finding, start, stop),
         cmocka_unit_test_setup_teardown(
             a_slice_has_no_peers_by_design, start, stop),

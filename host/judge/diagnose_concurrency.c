@@ -82,7 +82,7 @@ static const struct diagnosis_rule rules[] = {
     { .id = "shared_uplink",
         .looks_at = "GPUs that are low only while all copy at once",
         .look = look_uplink,
-        .sentence = "share an uplink that is too narrow for them together",
+        .sentence = "share uplinks with others, too narrow for all at once",
         .action = "move GPUs to other switches or sockets; see that the "
                   "switch's own uplink has all its lanes",
         .next = "LnkSta of the switch's upstream port in `lspci -tv`; alone "

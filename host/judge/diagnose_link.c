@@ -440,6 +440,7 @@ static const struct diagnosis_rule rules[] = {
         .looks_at = "peer access of pairs with NVLink",
         .look = look_access,
         .sentence = "has NVLink but no peer access over it",
+        .of_two = "have NVLink but no peer access over it",
         .action = "enable P2P: driver settings, fabric manager, IOMMU and ACS",
         .next = "`nvidia-smi topo -p2p rw` names the reason per pair" },
     { .id = "nvlink_down",
@@ -453,6 +454,7 @@ static const struct diagnosis_rule rules[] = {
         .looks_at = "figures of all pairs with NVLink against their links",
         .look = look_at_pcie_speed,
         .sentence = "has NVLink, but copies between GPUs are as slow as PCIe",
+        .of_two = "have NVLink, but copies between them are as slow as PCIe",
         .action = "look whether the fabric manager runs and P2P is enabled",
         .next = "`nvidia-smi nvlink -gt d` before and after: counters that "
                 "do not rise prove that the links are not used" },

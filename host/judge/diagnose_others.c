@@ -54,7 +54,8 @@ static const struct diagnosis_rule rules[] = {
         .look = look_busy,
         .sentence = "is used by others",
         .action = "stop them and measure again before anything is replaced",
-        .next = "expect = { idle = true; } makes a run wait for nobody else" },
+        .next = "with expect = { idle = true; } a run measures nothing and "
+                "exits with 3 while others use a GPU" },
 };
 
 const struct diagnosis_family diagnose_others = { "other load", rules,

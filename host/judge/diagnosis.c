@@ -52,11 +52,14 @@ int32_t diagnosis_report(struct diagnosis *diagnosis,
     struct verdicts *const out = diagnosis->out;
     const char *const name =
         who == NULL ? subject_of(diagnosis, gpu, peer) : who;
+    const char *const sentence =
+        who == NULL && gpu >= 0 && peer >= 0 && rule->of_two != NULL
+            ? rule->of_two
+            : rule->sentence;
     const char *const what =
         seen == NULL
-            ? arena_format(judging->arena, "%s %s", name, rule->sentence)
-            : arena_format(
-                  judging->arena, "%s %s: %s", name, rule->sentence, seen);
+            ? arena_format(judging->arena, "%s %s", name, sentence)
+            : arena_format(judging->arena, "%s %s: %s", name, sentence, seen);
     struct finding *const list = arena_append(
         judging->arena, out->findings, &out->findings_count, sizeof *list);
 

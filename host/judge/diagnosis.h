@@ -25,6 +25,7 @@ struct diagnosis_rule {
     int32_t (*look)(
         struct diagnosis *diagnosis, const struct diagnosis_rule *rule);
     const char *sentence; /* after the name of what is at fault */
+    const char *of_two;   /* the same after two names; NULL: no different */
     const char *action;   /* one line: what to do */
     const char *next;     /* how to tell that it was this */
 };

@@ -294,6 +294,46 @@ static void scatter_is_no_finding(void **state)
     diagnose(NULL);
 }
 
+/* "GPU 0 and GPU 1 has" would be wrong, and so would "this machine have". */
+static void two_have_what_one_has(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < run.facts.pairs_count; i++) {
+        run.facts.pairs[i].access = 0;
+    }
+    assert_non_null(
+        strstr(diagnose("p2p_off")->what, "GPU 0 and GPU 1 have NVLink"));
+    for (uint32_t i = 0; i < run.facts.pairs_count; i++) {
+        run.facts.pairs[i].access = 1;
+    }
+    run.plan.limits_count = 0;
+    set_figure(record_at(SAMPLE_PEER, 0, 1), 40e9);
+    set_figure(record_at(SAMPLE_PEER, 1, 0), 40e9);
+    assert_non_null(strstr(
+        diagnose("nvlink_pcie_speed")->what, "GPU 0 and GPU 1 have NVLink"));
+}
+
+static const struct diagnosis_rule *rule_of(const char *id)
+{
+    for (size_t i = 0; diagnosis_families[i] != NULL; i++) {
+        for (uint32_t j = 0; j < diagnosis_families[i]->count; j++) {
+            if (strcmp(diagnosis_families[i]->rules[j].id, id) == 0) {
+                return &diagnosis_families[i]->rules[j];
+            }
+        }
+    }
+    fail_msg("there is no rule %s", id);
+    return NULL;
+}
+
+/* Crowded GPUs may be of several uplinks, and nothing waits for idle GPUs. */
+static void rules_promise_no_more_than_is_known(void **state)
+{
+    (void)state;
+    assert_null(strstr(rule_of("shared_uplink")->sentence, "an uplink"));
+    assert_null(strstr(rule_of("busy")->next, "wait"));
+}
+
 static void a_slice_has_no_peers_by_design(void **state)
 {
     (void)state;
@@ -442,6 +482,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_share_of_the_link_stands_with_its_figure, start, stop),
         cmocka_unit_test_setup_teardown(scatter_is_no_finding, start, stop),
+        cmocka_unit_test_setup_teardown(two_have_what_one_has, start, stop),
+        cmocka_unit_test(rules_promise_no_more_than_is_known),
         cmocka_unit_test_setup_teardown(
             a_slice_has_no_peers_by_design, start, stop),
         cmocka_unit_test_setup_teardown(

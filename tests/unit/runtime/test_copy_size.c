@@ -160,7 +160,7 @@ static void reads_outgrow_the_cache(void **state)
     read.bytes = 16 * MIB;
     assert_int_equal(copy_count_least(&facts, &read), 16);
     read.operation = NVBW_OP_COPY;
-    assert_int_equal(copy_count_least(&facts, &read), 2);
+    assert_int_equal(copy_count_least(&facts, &read), 4);
     gpus[0].l2_bytes = 0;
 }
 

@@ -3,13 +3,12 @@
 #include "gpu.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "clock.h"
-
-#define NS_PER_S UINT64_C(1000000000)
 
 enum { LAUNCH_THREADS = 256, LAUNCH_BLOCKS_PER_UNIT = 8 };
 
@@ -211,6 +210,7 @@ static int32_t try_kernels(struct gpu *gpu, struct error *err)
 struct opening {
     struct gpu *gpu;
     pthread_t thread;
+    atomic_int is_done;
     int32_t status;
     struct error err;
 };
@@ -220,6 +220,7 @@ static void *open_in_thread(void *user)
     struct opening *const opening = user;
 
     opening->status = open_context(opening->gpu, &opening->err);
+    atomic_store(&opening->is_done, 1);
     return NULL;
 }
 
@@ -291,16 +292,23 @@ void gpu_open_ahead(struct gpu *gpu)
     }
 }
 
+/* By looking rather than by a join with a deadline, which checkers of threads do
+ * not know. */
 void gpu_await_ahead(struct gpu *gpu, uint64_t until_ns)
 {
-    const struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_S),
-        .tv_nsec = (long)(until_ns % NS_PER_S) };
+    static const struct timespec pause = { .tv_nsec = 1000 * 1000 };
 
-    if (!gpu->ready && gpu->opening != NULL &&
-        pthread_clockjoin_np(
-            gpu->opening->thread, NULL, CLOCK_MONOTONIC, &until) == 0) {
-        finish_opening(gpu, &gpu->trouble);
+    if (gpu->ready || gpu->opening == NULL) {
+        return;
     }
+    while (!atomic_load(&gpu->opening->is_done)) {
+        if (clock_machine_ns() >= until_ns) {
+            return;
+        }
+        nanosleep(&pause, NULL);
+    }
+    join(gpu);
+    finish_opening(gpu, &gpu->trouble);
 }
 
 static int32_t look_at_device(const struct gpu *gpu, struct error *err)

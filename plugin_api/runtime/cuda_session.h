@@ -159,7 +159,8 @@ uint64_t way_key(
     const struct cuda_flow *flow, const struct way *way, uint64_t slice);
 
 /* contents.c */
-/* Fills sources and poisons destinations for the next sample. */
+/* Fills sources for the next sample, and poisons destinations where what they
+ * hold could pass for it. */
 int32_t contents_set(struct cuda_session *cuda, struct error *err);
 uint64_t contents_key(const struct cuda_flow *flow, uint64_t slice);
 /* What a source that stands holds, as a number for its buffer: flows of equal

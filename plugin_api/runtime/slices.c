@@ -314,7 +314,7 @@ uint64_t slices_dst_number(const struct cuda_flow *flow, uint64_t copy)
 }
 
 /* A link wakes with the first bytes; a GPU's own memory and kernels reach their
- * rate only after some milliseconds: with a short warm-up reads came out 3 %
+ * rate only after some milliseconds: with a short warm-up reads came out 2 %
  * low on an H200. */
 uint64_t slices_bytes(const struct cuda_flow *flow, uint64_t copy)
 {

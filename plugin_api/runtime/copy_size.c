@@ -43,7 +43,8 @@ enum {
     SIZE_STEP = 1 << 20,
     COPIES_FOR_CACHE = 16, /* at most for the sake of a cache */
     /* Of local samples: a GPU's own memory comes up to its rate in some
-     * milliseconds, so reads in samples of two copies were 0.6 % low on an H200. */
+     * milliseconds: reads in samples of two copies were 0.6 % low on an
+     * H200. */
     COPIES_LOCAL = 4
 };
 

@@ -22,6 +22,7 @@ nvbw_find(config libconfig.h config)
 nvbw_find(jansson jansson.h jansson)
 nvbw_find(numa numa.h numa)
 nvbw_find(md sha256.h md)
+nvbw_find(mxml mxml.h mxml)
 find_package(Threads REQUIRED)
 
 # nvbw_install_shared(FILE FOLDER): ships a shared library of others beside

@@ -11,7 +11,7 @@ set(CPACK_STRIP_FILES ON)
 # What the licences of linked libraries ask for.
 set(doc_dir share/doc/nvbw-host)
 install(FILES LICENSE README.md cmake/third_party.txt DESTINATION ${doc_dir})
-foreach(package config jansson md numa)
+foreach(package config jansson md mxml numa)
   set(text /usr/share/doc/lib${package}-dev/copyright)
   if(EXISTS ${text})
     install(FILES ${text} DESTINATION ${doc_dir}/licenses

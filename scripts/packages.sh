@@ -3,14 +3,14 @@
 # quickstart.sh and test.sh.
 
 build_apt=(gcc make cmake pkg-config libc6-dev libconfig-dev libjansson-dev
-  libnuma-dev libmd-dev)
+  libnuma-dev libmd-dev libmxml-dev)
 build_dnf=(gcc make cmake pkgconf-pkg-config glibc-devel libconfig-devel
-  jansson-devel numactl-devel libmd-devel)
+  jansson-devel numactl-devel libmd-devel mxml-devel)
 test_apt=(g++ git binutils file libcmocka-dev clang-format clang-tidy python3
-  python3-jsonschema)
+  python3-jsonschema libxml2-utils)
 test_dnf=(gcc-c++ git binutils file libcmocka-devel clang-tools-extra python3
-  python3-jsonschema)
-full_apt=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross debootstrap)
+  python3-jsonschema libxml2)
+full_apt=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross debootstrap prometheus)
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 

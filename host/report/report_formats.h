@@ -18,6 +18,12 @@ int32_t report_nvbandwidth(
     const struct report_input *input, struct strbuf *out, struct error *err);
 int32_t report_nvbandwidth_json(
     const struct report_input *input, struct strbuf *out, struct error *err);
+int32_t report_csv(
+    const struct report_input *input, struct strbuf *out, struct error *err);
+int32_t report_junit(
+    const struct report_input *input, struct strbuf *out, struct error *err);
+int32_t report_prometheus(
+    const struct report_input *input, struct strbuf *out, struct error *err);
 int32_t report_summary(
     const struct report_input *input, struct strbuf *out, struct error *err);
 

@@ -7,7 +7,7 @@ tables."""
 import re
 from harness import *
 
-PAGES = ["README.md", "docs/run-plan.md", "docs/from-nvbandwidth.md"]
+PAGES = ["README.md", "docs/reports.md", "docs/run-plan.md", "docs/from-nvbandwidth.md"]
 TABLE = re.compile(r"(<!-- help (\w+) -->\n```text\n)(.*?)(```\n)", re.S)
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.S | re.M)
 LINK = re.compile(r"\]\(([^)#:]+)\)")

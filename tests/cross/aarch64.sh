@@ -14,14 +14,14 @@ run() { "$@" >"$work/log" 2>&1 || { tail -n 40 "$work/log"; exit 1; }; }
 
 mkdir "$work/include"
 for header in libconfig.h jansson.h jansson_config.h numa.h numacompat1.h \
-  numaif.h sha256.h; do
+  numaif.h sha256.h mxml.h; do
   found=$(find /usr/include -name "$header" | head -n 1)
   [ -n "$found" ] || { echo "skipped: $header is not installed"; exit 77; }
   ln -s "$found" "$work/include/$header"
 done
 aarch64-linux-gnu-ar rc "$work/libnone.a"
 options=()
-for library in config jansson numa md; do
+for library in config jansson numa md mxml; do
   options+=("-DNVBW_${library}_INCLUDE=$work/include"
     "-DNVBW_${library}_LIBRARY=$work/libnone.a")
 done

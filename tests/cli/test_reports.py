@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright The nvbw-host authors
+"""CSV, JUnit and Prometheus from one run and again from its journal: read by
+programs of others, the same figures everywhere, valid after an interrupted
+run, and with names that try to break out of their format."""
+import csv
+import io
+import re
+import xml.etree.ElementTree as tree
+
+from harness import *
+
+PLAN = """
+name = "reports";
+defaults = { mode = "fixed"; buffer_size = "1 MiB"; samples = 8; copies = 2;
+  warmup = 1; confirm = 0; required = "yes"; };
+suites = (
+  { plugin = "ce_h2d"; tests = [ "host_to_device_memcpy_ce" ];
+    limits = ( { match = "*"; min = "1 GB/s"; },
+               { match = "*"; devices = "1"; min = "900 GB/s"; } ); },
+  { plugin = "ce_d2d"; tests = [ "device_to_device_memcpy_read_ce" ];
+    required = "no"; limits = ( { match = "*"; min = "5000 GB/s"; } ); },
+  { plugin = "latency"; tests = [ "host_device_latency_sm" ]; } );
+"""
+FORMATS = ("csv", "junit", "prometheus")
+# What a name, label or message may try.
+HOSTILE = ('<script>alert("1")</script> \' & ]]> \u00fc\u4e2d\U0001f600 '
+           '=HYPERLINK("http://x") \\ \x01\x1b[31m\u202e\n"} 1\nnvbw_evil 1 ' +
+           "x" * 4096)
+RUNTIME = ("--driver", SIM, "--sim-profile", "h200_x2")
+
+
+def reports(folder, run_dir):
+    """Each format of a kept run, as text."""
+    words = [f"--report={name}={folder.path / name}" for name in FORMATS]
+    code, out, err = folder.host("report", run_dir, *words,
+                                 f"--report=json={folder.path / 'json'}")
+    equal(code, 0, f"report {run_dir} ({out}{err})")
+    texts = {}
+    for name in FORMATS:
+        data = (folder.path / name).read_bytes()
+        texts[name] = data.decode("utf-8")
+        check(not any(c < " " and c not in "\r\n" for c in texts[name]),
+              f"{run_dir}: control characters in {name}")
+    return texts, json.loads((folder.path / "json").read_text())
+
+
+def run_tool(words, text, what):
+    if shutil.which(words[0]):
+        result = subprocess.run(words, input=text, capture_output=True,
+                                text=True, check=False)
+        check(result.returncode == 0 and not result.stdout.strip(),
+              f"{what}: {words[0]}: {result.stdout}{result.stderr}")
+
+
+def check_csv(text, report, what):
+    check(text.endswith("\r\n") and "\n" not in text.replace("\r\n", ""),
+          f"{what}: lines of the CSV end with CRLF")
+    rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+    equal(len(rows), len(cells_of(report)), f"{what}: rows and cells")
+    for row, cell in zip(rows, cells_of(report)):
+        check(None not in row and None not in row.values(),
+              f"{what}: a row has other columns than the first line")
+        equal(row["state"], cell["state"], f"{what}: state")
+        equal(float(row["figure"]) if row["figure"] else None, cell["figure"],
+              f"{what}: figure")
+        for field in row.values():
+            try:
+                float(field)
+            except ValueError:
+                check(field.lstrip()[:1] not in ("=", "+", "-", "@"),
+                      f"{what}: {field[:40]} is a formula")
+    return rows
+
+
+def check_junit(text, report, what):
+    rules = SOURCE / "configs/schema/junit.rng"
+    run_tool(["xmllint", "--noout", "--relaxng", str(rules), "-"], text, what)
+    root = tree.fromstring(text.encode())
+    cases = root.findall("testsuite/testcase")
+    equal(len(cases), len(cells_of(report)) + 1, f"{what}: test cases")
+    for suite in root:
+        for key, element in (("tests", "."), ("failures", "failure"),
+                             ("errors", "error"), ("skipped", "skipped")):
+            found = suite.findall("testcase" if element == "." else
+                                  f"testcase/{element}")
+            equal(int(suite.get(key)), len(found), f"{what}: {key}")
+    bad = root.findall(".//failure") + root.findall(".//error")
+    equal(bool(bad), report["exit_code"] != 0, f"{what}: a failure or error")
+    for case, cell in zip(cases[1:], cells_of(report)):
+        ends = {"failure", "error"} & {e.tag for e in case}
+        equal(bool(ends), cell["exit_code"] != 0,
+              f"{what}: {cell['testcase']} {cell['state']}: {ends}")
+    return root
+
+
+def check_prometheus(text, report, what):
+    run_tool(["promtool", "check", "metrics"], text, what)
+    series = re.findall(r'^(nvbw_\w+)(\{.*\})? (\S+)$', text, re.M)
+    lines = [x for x in text.splitlines() if not x.startswith("#")]
+    equal(len(series), len(lines), f"{what}: lines that are series")
+    equal(len({s[:2] for s in series}), len(series), f"{what}: double series")
+    check(not any(name == "nvbw_evil" for name, _, _ in series),
+          f"{what}: a label broke out")
+    figures = sorted(float(v) for name, _, v in series
+                     if name == "nvbw_cell_bytes_per_second")
+    wanted = sorted(c["figure"] for c in cells_of(report)
+                    if c["figure"] is not None and
+                    c["unit"] == "bytes_per_second")
+    equal(figures, wanted, f"{what}: figures")
+    equal([float(v) for n, _, v in series if n == "nvbw_run_exit_code"],
+          [report["exit_code"]], f"{what}: exit code")
+
+
+def check_all(folder, run_dir, what):
+    texts, report = reports(folder, run_dir)
+    rows = check_csv(texts["csv"], report, what)
+    root = check_junit(texts["junit"], report, what)
+    check_prometheus(texts["prometheus"], report, what)
+    return texts, report, rows, root
+
+
+def poison(data):
+    """Every text of a journal's line that is no name of the vocabulary."""
+    names = {"name", "host", "message", "testcase", "sweep", "plugin",
+             "row_labels", "col_labels", "driver_version", "serial", "vbios",
+             "cpu", "os", "text", "summary", "command", "board", "plugin_file",
+             "file"}
+    if isinstance(data, dict):
+        return {k: HOSTILE if k in names and isinstance(v, str) else
+                [HOSTILE] * len(v) if k in names and isinstance(v, list) else
+                poison(v) for k, v in data.items()}
+    return [poison(x) for x in data] if isinstance(data, list) else data
+
+
+def copy_journal(folder, name, change):
+    lines = (folder.path / "run/journal.ndjson").read_text().splitlines()
+    lines = change([json.loads(line) for line in lines])
+    folder.write(f"{name}/journal.ndjson",
+                 "".join(json.dumps(x) + "\n" for x in lines))
+    return folder.path / name
+
+
+with Folder() as f:
+    f.write("p.cfg", PLAN)
+    words = [f"--report={name}={f.path / ('first.' + name)}"
+             for name in FORMATS]
+    code, _, err = f.host(*RUNTIME, "-c", "p.cfg", "--run-dir", "run", *words)
+    equal(code, 1, f"the run ({err})")
+    texts, report, rows, root = check_all(f, f.path / "run", "run")
+    for name in FORMATS:
+        equal((f.path / f"first.{name}").read_bytes().decode(), texts[name],
+              f"{name} of the run and again from its journal")
+    page = (SOURCE / "docs/reports.md").read_text()
+    table = page.split("<!-- csv columns -->")[1].split("\n## ")[0]
+    told = re.findall(r"`(\w+)`", "".join(
+        line.split("|")[1] for line in table.splitlines()[1:]
+        if line.startswith("| `")))
+    equal(list(rows[0]), told, "columns of the CSV and docs/reports.md")
+    # Two GPUs by one node, one of them too slow for its limit.
+    equal([(r["source"], r["destination"], r["direction"], r["initiator"],
+            r["state"]) for r in rows[:2]],
+          [("node 0", "GPU 0", "h2d", "ce", "pass"),
+           ("node 0", "GPU 1", "h2d", "ce", "fail")], "rows of ce_h2d")
+    message = root.findall(".//failure")[1].get("message")
+    contains(message, "at least 900.00 GB/s", "message of the failure")
+    contains(message, "p.cfg:8", "place of the limit")
+    # What the plan does not require fails no CI.
+    equal(len(root.findall(".//skipped")), 2, "not required, but too slow")
+
+    half = copy_journal(f, "half", lambda lines: lines[:-4])
+    _, report, _, _ = check_all(f, half, "interrupted")
+    check(not report["run"]["complete"], "the cut run is not complete")
+
+    evil = copy_journal(f, "evil", lambda lines: [
+        {"type": x["type"], "data": poison(x["data"])
+         if x["type"] in ("run", "facts", "unit", "cell", "event")
+         else dict(x["data"], name=HOSTILE) if x["type"] == "plan"
+         else x["data"]} for x in lines])
+    texts, _, _, _ = check_all(f, evil, "hostile")
+    contains(texts["junit"], "&lt;script&gt;", "what is hostile is told")
+
+finish()

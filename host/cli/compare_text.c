@@ -74,6 +74,10 @@ static void add_line(const struct compare_request *request,
     if (one->word == COMPARE_UNSURE && one->reason != NULL) {
         strbuf_format(out, "; %s", one->reason);
     }
+    if (one->reach > one->margin) {
+        strbuf_format(
+            out, " (%s: up to %.1f %%)", one->kind, one->reach * 100.0);
+    }
     strbuf_add(out, "\n");
 }
 
@@ -151,7 +155,7 @@ static json_t *cell_json(
     report_label(&request->now->facts, unit, &unit->shapes[place.shape], 1,
         place.col, col);
     return json_pack("{s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:s, s:o, s:o, s:o, "
-                     "s:o, s:o, s:o, s:o}",
+                     "s:o, s:o, s:o, s:o, s:o, s:o}",
         "plugin", text_to_json(unit->plugin), "testcase",
         text_to_json(unit->testcase), "sweep", text_to_json(unit->sweep),
         "round", (int)unit->round, "metric",
@@ -161,7 +165,8 @@ static json_t *cell_json(
         "reason", text_to_json(one->reason), "old", figure_json(&one->before),
         "new", figure_json(&one->now), "change", real_to_json(one->change),
         "change_low", real_to_json(one->low), "change_high",
-        real_to_json(one->high), "margin", real_to_json(one->margin));
+        real_to_json(one->high), "margin", real_to_json(one->margin), "reach",
+        real_to_json(one->reach), "kind", text_to_json(one->kind));
 }
 
 static json_t *counts_json(const struct comparisons *comparisons)

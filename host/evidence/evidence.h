@@ -27,6 +27,8 @@ struct run_header {
     uint32_t wrapped;         /* 1: --wrap was given */
     const char **environment; /* NAME=value that workers got or that matters */
     uint32_t environment_count;
+    uint32_t runs; /* 0: a run; of a baseline of several: how many, and each
+                      attempt at a cell is one of them */
 };
 
 /* Something that happened, other than a cell. */

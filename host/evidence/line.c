@@ -16,6 +16,7 @@ static const struct field run_header_list[] = {
     FIELD(run_header, U32, untrusted),
     FIELD(run_header, U32, wrapped),
     FIELD_LIST(run_header, TEXTS, environment),
+    FIELD(run_header, U32, runs),
     FIELD_END,
 };
 const struct fields run_header_fields = FIELDS(run_header, run_header_list);

@@ -15,10 +15,15 @@ struct cell_figure {
                          samples for one, widened to all attempts' medians;
                          NaN: not known */
     double spread;    /* range of all samples, relative; NaN */
+    double between;   /* relative reach of another run, where this is of
+                         several (between_runs_seen); NaN */
     uint32_t attempts, samples;
+    const struct record *record; /* the attempt nearest to value */
 };
 
-/* 1 if the cell was measured in its last word. */
+/* 1 if the cell was measured in its last word. A derived figure of too few
+ * samples scatters as those that it may be derived of: cells of the unit at
+ * its place whose metric has the same axes. */
 int cell_figure_of(const struct evidence *evidence, uint32_t unit,
     const char *metric, uint32_t row, uint32_t col, struct cell_figure *out);
 

@@ -7,6 +7,7 @@
 
 #include "judge.h"
 #include "state.h"
+#include "traffic_class.h"
 
 const struct name comparison_words[] = {
     { COMPARE_SAME, "SAME" },
@@ -167,11 +168,15 @@ static uint32_t word_of(struct comparison *comparison)
         comparison->reason = "too few samples to know their scatter";
         return COMPARE_UNSURE;
     }
-    if (comparison->high < -margin) {
+    if (comparison->high < -comparison->reach) {
         return COMPARE_SLOWER;
     }
-    if (comparison->low > margin) {
+    if (comparison->low > comparison->reach) {
         return COMPARE_FASTER;
+    }
+    if (comparison->high < -margin || comparison->low > margin) {
+        comparison->reason = "healthy runs differ by as much";
+        return COMPARE_UNSURE;
     }
     if (is_wild) {
         comparison->reason = "the old run scatters too much to tell";
@@ -182,6 +187,30 @@ static uint32_t word_of(struct comparison *comparison)
     }
     comparison->reason = "the interval crosses the margin";
     return COMPARE_UNSURE;
+}
+
+/* What several runs of this machine differed by is the old side's own spread
+ * and so part of the margin. What a table says of other machines is not: it
+ * makes nothing the same, it only keeps from calling something slower. */
+static void add_reach(const struct comparer *comparer, uint32_t measure,
+    struct comparison *comparison)
+{
+    struct traffic traffic;
+
+    if (!isnan(comparison->before.between)) {
+        comparison->kind = "runs of the baseline";
+        comparison->margin =
+            fmax(comparison->margin, comparison->before.between);
+        comparison->reach = comparison->margin;
+        return;
+    }
+    traffic_of_record(
+        &comparer->request->now->facts, comparison->now.record, &traffic);
+
+    const struct between_runs between = between_runs_of(&traffic, measure);
+
+    comparison->kind = between.what;
+    comparison->reach = fmax(comparison->margin, between.reach);
 }
 
 static void compare_figures(const struct comparer *comparer,
@@ -195,6 +224,7 @@ static void compare_figures(const struct comparer *comparer,
     if (widest > comparison->margin) {
         comparison->margin = widest;
     }
+    add_reach(comparer, shape->unit, comparison);
     comparison->change =
         gain(shape->better, comparison->before.value, comparison->now.value);
     add_interval(comparison, shape->better);
@@ -230,12 +260,13 @@ static int compare_cell(struct comparer *comparer,
 
     *out = (struct comparison){ .unit = unit->id,
         .cell = number,
-        .before = { NAN, NAN, NAN, NAN, 0, 0 },
-        .now = { NAN, NAN, NAN, NAN, 0, 0 },
+        .before = { .value = NAN },
+        .now = { .value = NAN },
         .change = NAN,
         .low = NAN,
         .high = NAN,
-        .margin = NAN };
+        .margin = NAN,
+        .reach = NAN };
 
     const int has_now = cell_figure_of(
         now, unit->id, shape->metric, place.row, place.col, &out->now);

@@ -2,10 +2,13 @@
  * Copyright The nvbw-host authors */
 /* Compare: two runs cell by cell, by intervals and not by points. A cell is
  * the same only if the interval of its change lies within the margin, and
- * slower or faster only if it lies outside. Pure. */
+ * slower or faster only if it lies wholly beyond the reach: the margin, or what
+ * two runs of a healthy machine differ by in that kind of traffic
+ * (between_runs.h). Between the two nothing is known. Pure. */
 #ifndef NVBW_COMPARE_H
 #define NVBW_COMPARE_H
 
+#include "between_runs.h"
 #include "cell_figure.h"
 #include "counterpart.h"
 
@@ -35,6 +38,9 @@ struct comparison {
     double change;    /* gain: positive is better; NaN: no figure */
     double low, high; /* interval of the change, NaN: not known */
     double margin;
+    double reach;       /* margin at least */
+    const char *kind;   /* of traffic, by the table; "runs of the baseline"
+                          where several runs told; NULL: no figures */
     const char *reason; /* UNSURE and LOST: why, or NULL */
 };
 

@@ -164,6 +164,140 @@ static void two_samples_are_too_few(void **state)
     assert_non_null(comparison_of(SAMPLE_H2D, 0)->reason);
 }
 
+/* ---- what runs differ by ---- */
+
+/* The first cell of both runs, with the other direction beside it. */
+static void both_ways(double old, double figure)
+{
+    struct evidence *const runs[] = { &before, &now };
+
+    sample_figure(&before, &arena, SAMPLE_H2D, 0, 0, 0, old);
+    sample_figure(&now, &arena, SAMPLE_H2D, 0, 0, 0, figure);
+    for (int i = 0; i < 2; i++) {
+        struct record *const record =
+            &runs[i]->records[runs[i]->records_count - 1];
+        struct flow_record *const flows = arena_alloc(&arena, 2, sizeof *flows);
+
+        flows[0] = record->flows[0];
+        flows[1] = flows[0];
+        flows[1].src_memory = flows[0].dst_memory;
+        flows[1].dst_memory = flows[0].src_memory;
+        flows[1].src_place = flows[0].dst_place;
+        flows[1].dst_place = flows[0].src_place;
+        flows[1].counted = 0;
+        record->flows = flows;
+        record->flows_count = 2;
+    }
+    compare();
+}
+
+/* Both ways at once, two runs of a healthy machine may be 8 % apart: that is
+ * neither slower nor the same. A link that lost half is slower. */
+static void contended_traffic_needs_a_larger_change(void **state)
+{
+    const struct comparison *one = NULL;
+
+    (void)state;
+    both_ways(50e9, 46e9);
+    one = comparison_of(SAMPLE_H2D, 0);
+    assert_int_equal(one->word, COMPARE_UNSURE);
+    assert_string_equal(one->reason, "healthy runs differ by as much");
+    assert_string_equal(one->kind, "PCIe both ways at once");
+    assert_true(one->reach > 0.1 && one->margin < 0.03);
+    both_ways(50e9, 54e9);
+    assert_int_equal(comparison_of(SAMPLE_H2D, 0)->word, COMPARE_UNSURE);
+    both_ways(50e9, 50.2e9);
+    assert_int_equal(comparison_of(SAMPLE_H2D, 0)->word, COMPARE_SAME);
+    both_ways(50e9, 25e9);
+    assert_int_equal(comparison_of(SAMPLE_H2D, 0)->word, COMPARE_SLOWER);
+    assert_int_equal(found.exit_code, 1);
+    both_ways(50e9, 42e9);
+    assert_int_equal(comparison_of(SAMPLE_H2D, 0)->word, COMPARE_SLOWER);
+}
+
+/* The first cell's medians in runs of a baseline. */
+static void several_before(const double *medians, uint32_t count)
+{
+    before.header.runs = count;
+    for (uint32_t i = 0; i < count; i++) {
+        sample_figure(&before, &arena, SAMPLE_H2D, 0, 0, i, medians[i]);
+    }
+}
+
+/* What runs of the machine itself differed by takes the table's place. */
+static void several_old_runs_say_what_runs_differ_by(void **state)
+{
+    static const double wild[] = { 100e9, 97e9, 103e9, 98e9, 102e9 };
+    const struct comparison *one = NULL;
+
+    (void)state;
+    several_before(wild, 5);
+    assert_int_equal(word_at(94e9), COMPARE_SAME);
+    one = comparison_of(SAMPLE_H2D, 0);
+    assert_string_equal(one->kind, "runs of the baseline");
+    assert_true(one->margin > 0.08 && one->reach == one->margin);
+    assert_int_equal(word_at(50e9), COMPARE_SLOWER);
+    assert_int_equal(word_at(85e9), COMPARE_SLOWER);
+    assert_int_equal(word_at(115e9), COMPARE_FASTER);
+}
+
+static void quiet_old_runs_show_a_small_change(void **state)
+{
+    static const double quiet[] = { 50e9, 50.02e9, 49.98e9, 50.01e9, 49.99e9 };
+
+    (void)state;
+    both_ways(50e9, 47e9);
+    assert_int_equal(comparison_of(SAMPLE_H2D, 0)->word, COMPARE_UNSURE);
+    several_before(quiet, 5);
+    compare();
+    assert_int_equal(comparison_of(SAMPLE_H2D, 0)->word, COMPARE_SLOWER);
+}
+
+static void derive_traffic(struct evidence *run, double factor)
+{
+    struct unit *const unit = &run->units[SAMPLE_H2D];
+    struct unit_shape *const shapes = arena_alloc(&arena, 2, sizeof *shapes);
+    double value = 55.44e9 * factor;
+    struct record record;
+    struct error err = { 0 };
+
+    shapes[0] = unit->shapes[0];
+    shapes[1] = shapes[0];
+    shapes[1].metric = "traffic";
+    shapes[1].derived = 1;
+    unit->shapes = shapes;
+    unit->shapes_count = 2;
+    sample_figure(run, &arena, SAMPLE_H2D, 0, 0, 0, 55.44e9);
+    record = run->records[run->records_count - 1];
+    record.metric = "traffic";
+    record.samples = &value;
+    record.samples_count = 1;
+    assert_int_equal(evidence_add(run, &arena, LINE_CELL, &record, &err), 0);
+}
+
+static const struct comparison *derived_cell(void)
+{
+    compare();
+    return comparison_of(SAMPLE_H2D, 2);
+}
+
+/* A figure that was computed from another has one value and no scatter of its
+ * own. */
+static void a_derived_figure_scatters_as_its_source(void **state)
+{
+    (void)state;
+    derive_traffic(&before, 2.0);
+    derive_traffic(&now, 2.0);
+    assert_int_equal(derived_cell()->word, COMPARE_SAME);
+    assert_true(derived_cell()->before.low < derived_cell()->before.value);
+    assert_true(derived_cell()->before.high > derived_cell()->before.value);
+    derive_traffic(&now, 1.0);
+    assert_int_equal(derived_cell()->word, COMPARE_SLOWER);
+    /* Without a source nothing is known of it. */
+    now.units[SAMPLE_H2D].shapes[1].better = NVBW_LOWER;
+    assert_int_equal(derived_cell()->word, COMPARE_UNSURE);
+}
+
 static void what_is_not_measured_now_is_lost(void **state)
 {
     (void)state;
@@ -324,6 +458,10 @@ int main(void)
         TEST(the_baselines_own_spread_widens_the_margin),
         TEST(a_hiccup_in_the_baseline_hides_nothing),
         TEST(two_samples_are_too_few),
+        TEST(contended_traffic_needs_a_larger_change),
+        TEST(several_old_runs_say_what_runs_differ_by),
+        TEST(quiet_old_runs_show_a_small_change),
+        TEST(a_derived_figure_scatters_as_its_source),
         TEST(what_is_not_measured_now_is_lost),
         TEST(rounds_make_no_cell_of_the_old_run),
         TEST(rounds_hide_no_cell_of_the_old_run),

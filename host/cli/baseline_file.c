@@ -24,8 +24,7 @@ struct writer {
     uint32_t cells, left;
 };
 
-/* What failed, was doubtful or impossible would make a bad measure. */
-static int is_sound(const struct verdict *verdict)
+int baseline_is_sound(const struct verdict *verdict)
 {
     return verdict->state == STATE_PASS || verdict->state == STATE_WARN ||
            verdict->state == STATE_UNCHECKED || verdict->accept != NULL;
@@ -39,7 +38,7 @@ static int32_t add_cell(struct writer *writer, const struct unit *unit,
     attempts_of_cell(writer->evidence, unit->id,
         unit->shapes[place->shape].metric, place->row, place->col, &attempts);
     if (attempts.count == 0 || attempts.counting->state != STATE_MEASURED ||
-        (verdict != NULL && !is_sound(verdict))) {
+        (verdict != NULL && !baseline_is_sound(verdict))) {
         writer->left++;
         return NVBW_OK;
     }
@@ -51,16 +50,14 @@ static int32_t add_cell(struct writer *writer, const struct unit *unit,
     return NVBW_OK;
 }
 
-static int32_t add_head(const struct writer *writer)
+int32_t baseline_format_head(
+    const struct evidence *evidence, struct strbuf *out, struct error *err)
 {
-    const struct evidence *const evidence = writer->evidence;
-
-    TRY(line_format(writer->out, LINE_RUN, &evidence->header, writer->err));
-    TRY(line_format(writer->out, LINE_PLAN, &evidence->plan, writer->err));
-    TRY(line_format(writer->out, LINE_FACTS, &evidence->facts, writer->err));
+    TRY(line_format(out, LINE_RUN, &evidence->header, err));
+    TRY(line_format(out, LINE_PLAN, &evidence->plan, err));
+    TRY(line_format(out, LINE_FACTS, &evidence->facts, err));
     for (uint32_t i = 0; i < evidence->units_count; i++) {
-        TRY(line_format(
-            writer->out, LINE_UNIT, &evidence->units[i], writer->err));
+        TRY(line_format(out, LINE_UNIT, &evidence->units[i], err));
     }
     return NVBW_OK;
 }
@@ -92,7 +89,7 @@ int32_t baseline_format(const struct evidence *evidence,
 {
     struct writer writer = { .evidence = evidence, .out = out, .err = err };
 
-    TRY(add_head(&writer));
+    TRY(baseline_format_head(evidence, out, err));
     TRY(add_cells(&writer, verdicts));
     if (evidence->ended) {
         TRY(line_format(out, LINE_END, &evidence->end, err));

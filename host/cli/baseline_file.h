@@ -21,6 +21,14 @@ int32_t baseline_format(const struct evidence *evidence,
     const struct verdicts *verdicts, struct strbuf *out, uint32_t *out_cells,
     uint32_t *out_left, struct error *err);
 
+/* Its lines before those of cells. */
+int32_t baseline_format_head(
+    const struct evidence *evidence, struct strbuf *out, struct error *err);
+
+/* 1 unless the cell failed, was doubtful or impossible, which would make a bad
+ * measure. */
+int baseline_is_sound(const struct verdict *verdict);
+
 /* Copies the baseline of evidence, where it has one, into a run directory, so
  * that the run is judged again without the file. */
 int32_t baseline_keep(const struct evidence *evidence,

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "baseline_file.h"
+#include "baseline_several.h"
+#include "between_runs.h"
 
 /* "node17.baseline.ndjson"; a journal may hold any text as the host's name. */
 static const char *default_name(
@@ -27,9 +29,38 @@ static const char *default_name(
     return name;
 }
 
+static int32_t format(const struct baseline_run *runs, uint32_t count,
+    struct arena *arena, struct strbuf *text, uint32_t *out_cells,
+    uint32_t *out_left, struct error *err)
+{
+    return count == 1 ? baseline_format(&runs[0].evidence, &runs[0].verdicts,
+                            text, out_cells, out_left, err)
+                      : baseline_format_several(
+                            runs, count, arena, text, out_cells, out_left, err);
+}
+
+static void say(const char *file, const struct baseline_run *runs,
+    uint32_t count, uint32_t cells, uint32_t left)
+{
+    const char *const host = runs[0].evidence.facts.host;
+
+    printf("%s: %u cells of %s", file, cells, host == NULL ? "?" : host);
+    if (count > 1) {
+        printf(" in %u runs", count);
+    }
+    if (count > 1 && count < BETWEEN_RUNS_LEAST) {
+        printf(
+            "; %d and more also say what runs differ by", BETWEEN_RUNS_LEAST);
+    }
+    if (left > 0) {
+        printf("; %u left out, which failed or were not measured", left);
+    }
+    printf("\n");
+}
+
 static int32_t write_baseline(const struct options *options,
-    const struct evidence *evidence, const struct verdicts *verdicts,
-    const char *file, struct error *err)
+    const struct baseline_run *runs, uint32_t count, const char *file,
+    struct arena *arena, struct error *err)
 {
     struct strbuf text;
     uint32_t cells = 0;
@@ -37,8 +68,7 @@ static int32_t write_baseline(const struct options *options,
 
     strbuf_init(&text, BASELINE_LIMIT_BYTES);
 
-    int32_t status =
-        baseline_format(evidence, verdicts, &text, &cells, &left, err);
+    int32_t status = format(runs, count, arena, &text, &cells, &left, err);
 
     if (status >= 0 && cells == 0) {
         status = error_set(err, NVBW_E_INVALID,
@@ -51,52 +81,57 @@ static int32_t write_baseline(const struct options *options,
     strbuf_free(&text);
     TRY(status);
     if (!options->quiet) {
-        printf("%s: %u cells of %s", file, cells,
-            evidence->facts.host == NULL ? "?" : evidence->facts.host);
-        if (left > 0) {
-            printf("; %u left out, which failed or were not measured", left);
-        }
-        printf("\n");
+        say(file, runs, count, cells, left);
     }
     return NVBW_OK;
 }
 
-static int32_t make(const struct options *options, const char *dir,
-    struct arena *arena, struct error *err)
+static int32_t read_run(const char *name, struct arena *arena,
+    struct baseline_run *out, struct error *err)
 {
-    struct evidence evidence = { 0 };
-    struct verdicts verdicts = { 0 };
+    out->name = name;
+    TRY(baseline_read(name, arena, &out->evidence, err));
+    TRY(baseline_fetch(name, &out->evidence, arena, err));
+    return judge_run(&out->evidence, arena, &out->verdicts, err);
+}
 
-    TRY(baseline_read(dir, arena, &evidence, err));
-    TRY(baseline_fetch(dir, &evidence, arena, err));
-    TRY(judge_run(&evidence, arena, &verdicts, err));
+static int32_t make(
+    const struct options *options, struct arena *arena, struct error *err)
+{
+    const uint32_t count = options->args.count;
+    struct baseline_run *const runs = arena_alloc(arena, count, sizeof *runs);
+
+    FAIL_IF(runs == NULL, err, NVBW_E_SYSTEM, "out of memory");
+    for (uint32_t i = 0; i < count; i++) {
+        TRY(read_run(options->args.texts[i], arena, &runs[i], err));
+    }
 
     const char *const file = options->output != NULL
                                  ? options->output
-                                 : default_name(&evidence, arena);
+                                 : default_name(&runs[0].evidence, arena);
 
     FAIL_IF(file == NULL, err, NVBW_E_SYSTEM, "out of memory");
     FAIL_IF(!options->force && access(file, F_OK) == 0, err, NVBW_E_INVALID,
         "%s is there already; --force replaces it", file);
-    return write_baseline(options, &evidence, &verdicts, file, err);
+    return write_baseline(options, runs, count, file, arena, err);
 }
 
 static int run(const struct options *options, struct arena *arena)
 {
     struct error err = { 0 };
 
-    if (options->args.count != 1) {
-        error_set(&err, NVBW_E_INVALID, "baseline needs one run directory");
+    if (options->args.count == 0) {
+        error_set(&err, NVBW_E_INVALID,
+            "baseline needs a run directory, or several of one machine");
         return command_fail(&err, EXIT_USAGE);
     }
-    return make(options, options->args.texts[0], arena, &err) < 0
-               ? command_fail(&err, EXIT_USAGE)
-               : EXIT_PASSED;
+    return make(options, arena, &err) < 0 ? command_fail(&err, EXIT_USAGE)
+                                          : EXIT_PASSED;
 }
 
 const struct command command_baseline = {
     .name = "baseline",
-    .usage = "RUN_DIR [-o FILE]",
-    .summary = "makes a run what later ones are held against",
+    .usage = "RUN_DIR... [-o FILE]",
+    .summary = "makes runs what later ones are held against",
     .run = run,
 };

@@ -96,6 +96,28 @@ with Folder() as f:
     contains(out, "7 cells of", "baseline of a run that failed")
     contains(out, "1 left out", "baseline of a run that failed")
 
+    # Of several runs: what they differ by is part of it.
+    run(f, "third", "hgx_h200_x8")
+    code, out, err = f.host("baseline", "whole", "again", "third", "-o",
+                            "three.ndjson")
+    equal((code, out), (0, f"three.ndjson: 8 cells of "
+                        f"{document['new']['host']} in 3 runs\n"), err)
+    code, out, _ = compare(f, "three.ndjson", "slow", "--json")
+    cells = {c["col_label"]: c for c in json.loads(out)["cells"]}
+    equal((code, cells["GPU 7"]["verdict"], cells["GPU 7"]["kind"],
+           cells["GPU 7"]["old"]["attempts"]),
+          (1, "SLOWER", "runs of the baseline", 3), "three runs' baseline")
+    equal(run(f, "by_three", "hgx_h200_x8", "-c", "limits.cfg", "--baseline",
+              "three.ndjson")[0], 0, "98 % of the baseline of three runs")
+    code, out, _ = f.host("baseline", "whole", "fail", "-o", "two.ndjson")
+    contains(out, "in 2 runs; 3 and more also say", "two runs are few")
+    for words, why in ((("whole", "two"), "of different machines"),
+                       (("whole", "larger"), "of different plans"),
+                       ((), "baseline needs a run directory")):
+        code, _, err = f.host("baseline", *words, "-o", "no.ndjson")
+        equal(code, 2, f"baseline {words}")
+        contains(err, why, f"baseline {words}")
+
     # The run keeps its baseline, and is judged by it anywhere.
     (f.path / "b.ndjson").unlink()
     shutil.move(f.path / "fail", f.path / "moved")

@@ -56,11 +56,6 @@ struct between_runs between_runs_of(
     return row->is;
 }
 
-/* Student's t at 99.5 %, by degrees of freedom from 2. */
-static const double student[] = { 9.925, 5.841, 4.604, 4.032, 3.707, 3.499,
-    3.355, 3.250, 3.169 };
-enum { STUDENTS = sizeof student / sizeof student[0] };
-
 double between_runs_seen(const double *medians, uint32_t count)
 {
     struct stats stats;
@@ -70,10 +65,8 @@ double between_runs_seen(const double *medians, uint32_t count)
     }
     stats_of(medians, count, &stats);
 
-    const uint32_t at = count - BETWEEN_RUNS_LEAST;
-    const double t = student[at < STUDENTS ? at : STUDENTS - 1];
-    const double reach =
-        t * stats.deviation * sqrt(1.0 + 1.0 / count) / stats.median;
+    const double reach = stats_student_99(count - 1) * stats.deviation *
+                         sqrt(1.0 + 1.0 / count) / stats.median;
 
     return fmin(reach, BETWEEN_RUNS_MOST);
 }

@@ -12,6 +12,7 @@ const struct diagnosis_family *const diagnosis_families[] = {
     &diagnose_concurrency,
     &diagnose_access,
     &diagnose_throttle,
+    &diagnose_trend,
     &diagnose_others,
     NULL,
 };

@@ -38,7 +38,8 @@ struct diagnosis_family {
 
 /* In order of triage, each in a file of its own. */
 extern const struct diagnosis_family diagnose_link, diagnose_memory,
-    diagnose_concurrency, diagnose_access, diagnose_throttle, diagnose_others;
+    diagnose_concurrency, diagnose_access, diagnose_throttle, diagnose_trend,
+    diagnose_others;
 
 /* All families in their order; ends with NULL. */
 extern const struct diagnosis_family *const diagnosis_families[];

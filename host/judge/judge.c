@@ -6,6 +6,7 @@
 #include "cells.h"
 #include "diagnosis.h"
 #include "findings.h"
+#include "trend.h"
 #include "unmatched.h"
 
 static int32_t judge_units(const struct judging *judging, struct verdicts *out)
@@ -66,6 +67,7 @@ int32_t judge_run(const struct evidence *evidence, struct arena *arena,
     *out = (struct verdicts){ 0 };
     TRY(judge_units(&judging, out));
     TRY(findings_add(&judging, out));
+    TRY(trends_add(&judging, out));
     TRY(diagnosis_add(&judging, out));
     TRY(accept_apply(&judging, out));
     TRY(unmatched_add(&judging, out));

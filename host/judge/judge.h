@@ -49,6 +49,8 @@ struct finding {
     uint32_t accepted;
 };
 
+struct trend;
+
 /* What became of one entry of the plan's `accept`. */
 struct acceptance {
     const struct plan_accept *entry;
@@ -63,6 +65,8 @@ struct verdicts {
     uint32_t by_state[STATE_COUNT];
     struct finding *findings;
     uint32_t findings_count;
+    struct trend *trends; /* over rounds (trend.h); none where they are few */
+    uint32_t trends_count;
     struct acceptance *acceptances; /* in order of the plan */
     uint32_t acceptances_count;
     uint32_t accepted_count;       /* failed cells that are accepted */

@@ -8,6 +8,7 @@
 
 #include "record_json.h"
 #include "report_matrix.h"
+#include "report_trends.h"
 
 /* Fifteen digits are what a double holds of a decimal number: 0.95 stays
  * 0.95. */
@@ -325,13 +326,14 @@ static json_t *document(const struct report_input *input)
     const struct verdicts *const verdicts = input->verdicts;
 
     return json_pack("{s:s, s:i, s:b, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, "
-                     "s:o, s:o, s:o, s:o}",
+                     "s:o, s:o, s:o, s:o, s:o}",
         "schema", "nvbw-report", "schema_version", REPORT_SCHEMA_VERSION,
         "simulated", (int)evidence->facts.simulated, "verdict",
         report_exit_words(verdicts)->word, "exit_code",
         (int)verdicts->exit_code, "counts", counts_json(verdicts), "run",
         run_json(input), "findings", findings_json(input), "acceptances",
-        acceptances_json(verdicts), "unmatched_limits",
+        acceptances_json(verdicts), "trends", report_trends_json(input),
+        "unmatched_limits",
         texts_json(
             verdicts->unmatched_limits, verdicts->unmatched_limits_count),
         "facts", fields(&facts_fields, &evidence->facts), "plugins",

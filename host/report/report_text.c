@@ -8,6 +8,7 @@
 
 #include "report_lines.h"
 #include "report_matrix.h"
+#include "report_trends.h"
 
 enum {
     LISTED_LIMIT = 8,
@@ -537,6 +538,7 @@ static void add_foot(struct text_report *report)
 {
     struct strbuf line;
 
+    report_trends_add(report->input, report->columns, report->out);
     add_findings(report);
     add_counts(report);
     if (report->input->evidence->ended &&

@@ -240,3 +240,28 @@ double stats_half_width(const struct stats *stats)
     }
     return (stats->high - stats->low) / 2.0 / stats->median;
 }
+
+/* ---- Student ---- */
+
+/* Exact for the first degrees of freedom, then two terms of the expansion by
+ * their inverse, which are right to three digits from there on. */
+double stats_student_99(uint32_t freedom)
+{
+    static const double exact[] = { 63.657, 9.925, 5.841, 4.604, 4.032, 3.707,
+        3.499, 3.355, 3.250, 3.169 };
+    static const double z = 2.575829;
+
+    if (freedom == 0) {
+        return INFINITY;
+    }
+    if (freedom <= sizeof exact / sizeof exact[0]) {
+        return exact[freedom - 1];
+    }
+
+    const double n = (double)freedom;
+    const double z3 = z * z * z;
+    const double z5 = z3 * z * z;
+
+    return z + (z3 + z) / (4.0 * n) +
+           (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * n * n);
+}

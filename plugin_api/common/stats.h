@@ -29,4 +29,8 @@ double stats_half_width(const struct stats *stats);
  * interval at n samples: (1,8) at 8, (3,10) at 12, (4,12) at 15; 0 below 6. */
 int stats_ranks(uint32_t count, uint32_t *out_low, uint32_t *out_high);
 
+/* Student's t: 99 % of the distribution lies between -t and t. Infinite for no
+ * degree of freedom. */
+double stats_student_99(uint32_t freedom);
+
 #endif

@@ -258,6 +258,22 @@ static void figures_scale_and_stay_in_range(void **state)
     }
 }
 
+static void student_is_as_tabulated(void **state)
+{
+    static const struct {
+        uint32_t freedom;
+        double t;
+    } rows[] = { { 2, 9.925 }, { 4, 4.604 }, { 10, 3.169 }, { 11, 3.106 },
+        { 20, 2.845 }, { 60, 2.660 }, { 1000, 2.581 } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_true(
+            fabs(stats_student_99(rows[i].freedom) - rows[i].t) < 0.004);
+    }
+    assert_true(isinf(stats_student_99(0)));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -272,6 +288,7 @@ int main(void)
         cmocka_unit_test(drift_of_a_long_run_is_found),
         cmocka_unit_test(numbers_that_are_none_are_left_out),
         cmocka_unit_test(interval_covers_the_median),
+        cmocka_unit_test(student_is_as_tabulated),
         cmocka_unit_test(figures_scale_and_stay_in_range),
     };
 

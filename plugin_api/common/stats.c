@@ -243,8 +243,8 @@ double stats_half_width(const struct stats *stats)
 
 /* ---- Student ---- */
 
-/* Exact for the first degrees of freedom, then two terms of the expansion by
- * their inverse, which are right to three digits from there on. */
+/* Exact for the first degrees of freedom, then the expansion by their inverse,
+ * which is right to three digits from there on. */
 double stats_student_99(uint32_t freedom)
 {
     static const double exact[] = { 63.657, 9.925, 5.841, 4.604, 4.032, 3.707,
@@ -261,7 +261,9 @@ double stats_student_99(uint32_t freedom)
     const double n = (double)freedom;
     const double z3 = z * z * z;
     const double z5 = z3 * z * z;
+    const double z7 = z5 * z * z;
 
     return z + (z3 + z) / (4.0 * n) +
-           (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * n * n);
+           (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * n * n) +
+           (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * z) / (384.0 * n * n * n);
 }

@@ -15,7 +15,6 @@ struct attempts {
     int32_t *next;    /* by cell number: the attempt to make, or -1 */
     uint32_t *series; /* by cell number: that it belongs to */
     uint32_t span;
-    uint32_t first;   /* of this run: confirming counts from here */
     uint32_t highest; /* made or to be made */
 };
 
@@ -86,19 +85,16 @@ static int32_t plan_attempts(const struct conductor *conductor,
         if (record != NULL && record->attempt > out->highest) {
             out->highest = record->attempt;
         }
-        if (out->next[cell] >= 0 && out->series[cell] > out->first) {
-            out->first = out->series[cell];
-        }
     }
     if (before == NULL || unit->state != STATE_NONE) {
         return NVBW_OK;
     }
-    out->first = ++out->highest;
+    out->highest++;
     for (uint32_t cell = 0; cell < out->span; cell++) {
         if (out->next[cell] < 0 && unit_cell_at(unit, cell, &place) &&
             !has_passed(before, unit->id, cell)) {
-            out->next[cell] = (int32_t)out->first;
-            out->series[cell] = out->first;
+            out->next[cell] = (int32_t)out->highest;
+            out->series[cell] = out->highest;
         }
     }
     return NVBW_OK;
@@ -150,35 +146,81 @@ static int32_t make_attempts(struct unit_run *run,
     return NVBW_OK;
 }
 
+/* The attempt that would confirm a failed cell, and the series that it belongs
+ * to; -1: it was confirmed as often as is asked. What was made before a run
+ * was broken off counts, for each cell by itself. */
+static int32_t confirming_attempt(
+    const struct unit_run *run, uint32_t cell, uint32_t *out_series)
+{
+    struct cell_place place;
+
+    if (!unit_cell_at(run->unit, cell, &place)) {
+        return -1;
+    }
+
+    const struct record *const record =
+        evidence_cell(run->conductor->request->evidence, run->unit->id,
+            run->unit->shapes[place.shape].metric, place.row, place.col);
+
+    if (record == NULL ||
+        record->attempt >= record->series + run->unit->confirm) {
+        return -1;
+    }
+    *out_series = record->series;
+    return (int32_t)record->attempt + 1;
+}
+
+/* Wants those of the cells that are to make the earliest attempt, and returns
+ * it; -1: none has one to make. */
+static int32_t want_earliest(
+    struct unit_run *run, const uint32_t *cells, uint32_t count)
+{
+    int32_t earliest = -1;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t series = 0;
+        const int32_t attempt = confirming_attempt(run, cells[i], &series);
+
+        if (attempt >= 0 && (earliest < 0 || attempt < earliest)) {
+            earliest = attempt;
+            run->conductor->ledger.series = series;
+        }
+    }
+    for (uint32_t i = 0; earliest >= 0 && i < count; i++) {
+        uint32_t series = 0;
+
+        if (confirming_attempt(run, cells[i], &series) == earliest &&
+            series == run->conductor->ledger.series) {
+            wanted_add(&run->wanted, cells[i]);
+        }
+    }
+    return earliest;
+}
+
 /* The judge says which cells fail; they are run again, and it is asked
  * again. */
-static int32_t confirm(struct unit_run *run, const struct attempts *attempts,
-    uint32_t *out_runs, struct error *err)
+static int32_t confirm(
+    struct unit_run *run, uint32_t *out_runs, struct error *err)
 {
     static const struct cause none = { .state = STATE_NONE };
-    const uint32_t last = attempts->first + run->unit->confirm;
     struct cause cut;
 
-    run->conductor->ledger.series = attempts->first;
-    for (uint32_t attempt = attempts->highest + 1; attempt <= last; attempt++) {
+    while (!conductor_is_cut(run->conductor, &cut)) {
         uint32_t *cells = NULL;
         uint32_t count = 0;
 
-        if (conductor_is_cut(run->conductor, &cut)) {
-            return NVBW_OK;
-        }
         TRY(judge_unit(run->conductor->request->evidence, run->unit->id,
             run->arena, &cells, &count, err));
         TRY(wanted_init(&run->wanted, run->unit, run->arena, err));
-        for (uint32_t i = 0; i < count; i++) {
-            wanted_add(&run->wanted, cells[i]);
-        }
-        if (run->wanted.count == 0) {
+
+        const int32_t attempt = want_earliest(run, cells, count);
+
+        if (attempt < 0) {
             return NVBW_OK;
         }
         wanted_add_sources(&run->wanted);
         *out_runs += 1;
-        TRY(run_cells(run, attempt, &none, err));
+        TRY(run_cells(run, (uint32_t)attempt, &none, err));
     }
     return NVBW_OK;
 }
@@ -275,7 +317,7 @@ static int32_t work(struct unit_run *run, struct unit *unit,
     if (known.state != STATE_NONE) {
         return NVBW_OK;
     }
-    return confirm(run, &attempts, out_worked, err);
+    return confirm(run, out_worked, err);
 }
 
 int32_t conduct_unit(struct conductor *conductor, uint32_t unit,

@@ -317,6 +317,27 @@ static void test_confirm(void **state)
     stage_close(&stage);
 }
 
+/* The host was killed when it had confirmed cell 1 and not yet cell 0, whose
+ * failures count as before. */
+static void test_confirm_goes_on(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+    stage_open(&stage);
+    stage_add_unit(&stage, "well", CELLS)->confirm = 2;
+    stage_judge(1, 5);
+    stage_run(&stage);
+    stage_judge(0, 5);
+    stage_run(&stage);
+    assert_int_equal(stage_count(&stage, 0, 0, 0), 1);
+    assert_int_equal(stage_count(&stage, 0, 0, 1), 1);
+    assert_int_equal(stage_count(&stage, 0, 0, 2), 1);
+    assert_int_equal(stage_count(&stage, 0, 0, 3), 0);
+    assert_int_equal(stage_count(&stage, 0, 1, 3), 0);
+    stage_close(&stage);
+}
+
 static void test_resume(void **state)
 {
     struct stage stage;
@@ -735,6 +756,7 @@ int main(void)
         cmocka_unit_test(test_isolate),
         cmocka_unit_test(test_leaves_between_units),
         cmocka_unit_test(test_confirm),
+        cmocka_unit_test(test_confirm_goes_on),
         cmocka_unit_test(test_resume),
         cmocka_unit_test(test_rerun_failed),
         cmocka_unit_test(test_known_state),

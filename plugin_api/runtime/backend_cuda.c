@@ -100,31 +100,37 @@ static int32_t prepare_backend(struct session *session, uint64_t copies,
     return status;
 }
 
-/* What the host saw. */
-struct watch {
-    uint64_t start_ns, end_ns;
+/* A moment as the host saw it, and the looks around that: it was not before the
+ * one and not after the other. */
+struct moment {
+    uint64_t seen_ns; /* 0: not yet */
+    uint64_t last_ns, next_ns;
 };
 
-static uint64_t deadline_of(const struct cuda_session *cuda)
+/* What the host saw. */
+struct watch {
+    struct moment start, end;
+};
+
+static uint64_t longest_ns(const struct cuda_session *cuda)
 {
     uint64_t bytes = 0;
 
     for (uint32_t i = 0; i < cuda->count; i++) {
         bytes += cuda->flows[i].copies * cuda->flows[i].run->record.bytes;
     }
-    return clock_now_ns() + sample_spare_ns + bytes / SLOWEST_BYTES_PER_NS;
+    return sample_spare_ns + bytes / SLOWEST_BYTES_PER_NS;
 }
 
-static void stamp(
-    const struct cuda_session *cuda, uint64_t now_ns, struct watch *watch)
+static void see(
+    struct moment *moment, uint32_t word, uint64_t last_ns, uint64_t now_ns)
 {
-    const volatile uint32_t *const words = cuda->engine->words;
-
-    if (watch->start_ns == 0 && words[WORD_START] != 0) {
-        watch->start_ns = now_ns;
+    if (moment->seen_ns != 0 && moment->next_ns == 0) {
+        moment->next_ns = now_ns;
     }
-    if (watch->end_ns == 0 && words[WORD_END] != 0) {
-        watch->end_ns = now_ns;
+    if (moment->seen_ns == 0 && word != 0) {
+        moment->last_ns = last_ns;
+        moment->seen_ns = now_ns;
     }
 }
 
@@ -162,16 +168,19 @@ static int32_t look_for_errors(
 /* Only words until the measured flows have ended, so that the host sees them
  * as soon as it can; then the driver is asked whether all streams are empty.
  * What takes long enough for a look or two not to matter is looked at. */
-static int32_t watch_words(struct cuda_session *cuda, uint64_t deadline_ns,
-    struct watch *watch, struct error *err)
+static int32_t watch_words(struct cuda_session *cuda, uint64_t begun_ns,
+    uint64_t deadline_ns, struct watch *watch, struct error *err)
 {
-    uint64_t looked_ns = 0;
+    const volatile uint32_t *const words = cuda->engine->words;
+    uint64_t last_ns = begun_ns;
+    uint64_t looked_ns = begun_ns;
 
-    while (watch->end_ns == 0) {
+    while (watch->end.next_ns == 0) {
         const uint64_t now_ns = clock_now_ns();
 
-        stamp(cuda, now_ns, watch);
-        looked_ns = looked_ns == 0 ? now_ns : looked_ns;
+        see(&watch->start, words[WORD_START], last_ns, now_ns);
+        see(&watch->end, words[WORD_END], last_ns, now_ns);
+        last_ns = now_ns;
         if (now_ns - looked_ns > look_every_ns) {
             TRY(look_for_errors(cuda, err));
             looked_ns = now_ns;
@@ -231,19 +240,32 @@ static double amount_of(const struct cuda_flow *flow, uint32_t unit)
     return each * (double)flow->copies;
 }
 
+static double away_ns(const struct moment *moment)
+{
+    return (double)(moment->next_ns - moment->last_ns);
+}
+
+/* A host that lost its CPU at the start or at the end does not know how long
+ * the sample took, which says nothing against the GPU's clock. */
 static void judge_clock(const struct cuda_session *cuda,
     const struct watch *watch, double seconds, struct sample *sample)
 {
     const double device_ns = seconds * 1e9;
-    const double host_ns = (double)(watch->end_ns - watch->start_ns);
+    const double host_ns = (double)(watch->end.seen_ns - watch->start.seen_ns);
+    const double forgiven_ns = fmax(CLOCK_GAP_NS, CLOCK_GAP_RATIO * device_ns);
+    const double unseen_ns = away_ns(&watch->start) + away_ns(&watch->end);
 
     if (!cuda->gated || sample->state != SAMPLE_GOOD) {
         return;
     }
     sample->clock_gap_ns = fabs(host_ns - device_ns);
-    if (sample->clock_gap_ns >
-        fmax(CLOCK_GAP_NS, CLOCK_GAP_RATIO * device_ns)) {
-        sample->state = SAMPLE_CLOCK;
+    if (sample->clock_gap_ns <= forgiven_ns) {
+        return;
+    }
+    sample->state = SAMPLE_CLOCK;
+    if (unseen_ns > forgiven_ns) {
+        sample->state = SAMPLE_UNWATCHED;
+        sample->clock_gap_ns = unseen_ns;
     }
 }
 
@@ -351,10 +373,11 @@ static int32_t take_sample(
         return queued;
     }
 
-    const uint64_t deadline_ns = deadline_of(cuda);
+    const uint64_t begun_ns = clock_now_ns();
+    const uint64_t deadline_ns = begun_ns + longest_ns(cuda);
 
     gate_open(cuda);
-    TRY(watch_words(cuda, deadline_ns, &watch, err));
+    TRY(watch_words(cuda, begun_ns, deadline_ns, &watch, err));
     TRY(watch_streams(cuda, deadline_ns, err));
     return read_sample(cuda, &watch, sample, err);
 }

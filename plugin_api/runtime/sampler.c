@@ -19,7 +19,8 @@ enum {
     PILOTS = 5,  /* until two agree */
     SIZINGS = 3, /* a cold first sample makes the count too small */
     PLACEMENTS = 3,
-    UNCOVERED_MOST = 3 /* times that the background is raised */
+    UNCOVERED_MOST = 3, /* times that the background is raised */
+    UNWATCHED_MOST = 5
 };
 
 /* One run of the sampler. */
@@ -111,6 +112,7 @@ static const struct bad_sample {
     uint32_t most;
     uint32_t state;
     const char *code, *text;
+    uint32_t tells_gap; /* 1: clock_gap_ns is added to the text */
 } bad_samples[] = {
     [SAMPLE_GATE_TIMEOUT] = { 2, STATE_ERROR, "gate_timeout",
         "the gate opened by its own timeout, twice in a row: work behind it "
@@ -121,7 +123,13 @@ static const struct bad_sample {
         "traffic ran, also after it was raised three times" },
     [SAMPLE_CLOCK] = { 2, STATE_INVALID, "clock",
         "host clock and GPU clock disagree on how long a sample took, twice "
-        "in a row" },
+        "in a row",
+        1 },
+    [SAMPLE_UNWATCHED] = { UNWATCHED_MOST, STATE_INVALID, "clock",
+        "the host lost its CPU while it should have timed a sample, five times "
+        "in a row: give it a CPU of its own, or see who takes it (steal time "
+        "of a virtual machine)",
+        1 },
     [SAMPLE_SERIALISED] = { 2, STATE_INVALID, "serialised",
         "flows that should run together ran one after another, twice in a "
         "row" },
@@ -133,7 +141,7 @@ static void settle_bad(
     struct error err = { 0 };
 
     snprintf(err.text, sizeof err.text, "%s", bad->text);
-    if (strcmp(bad->code, "clock") == 0) {
+    if (bad->tells_gap) {
         snprintf(err.text, sizeof err.text, "%s (by %.0f us)", bad->text,
             gap_ns / 1e3);
     }

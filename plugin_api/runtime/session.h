@@ -47,13 +47,15 @@ enum sample_state {
     SAMPLE_GATE_TIMEOUT,
     SAMPLE_UNCOVERED, /* background ended too early or stood still */
     SAMPLE_CLOCK,     /* host and device clocks disagree */
+    SAMPLE_UNWATCHED, /* the host was away when it should have looked */
     SAMPLE_SERIALISED
 };
 struct sample {
     enum sample_state state;
     struct sample_figure *figures; /* targets_count of them */
     double seconds;                /* whole sample, for the pilot */
-    double clock_gap_ns, cover_margin;
+    double clock_gap_ns;           /* UNWATCHED: how long the host was away */
+    double cover_margin;
 };
 
 /* Who carries samples out: CUDA streams or CPU threads. A session has one

@@ -77,6 +77,8 @@ static const struct sabotage sabotages[] = {
     { "peer_access_off", PEER, 0, STATE_ERROR, "driver" },
     { "wrong_epoch", ONE_WAY, 0, STATE_MISMATCH, "wrong_data" },
     { "clock_doubled", ONE_WAY, 0, STATE_INVALID, "clock" },
+    { "host_away", ONE_WAY, 0, STATE_MEASURED, NULL },
+    { "host_always_away", ONE_WAY, 0, STATE_INVALID, "clock" },
     { "none_chase", CHASE, 0, STATE_MEASURED, NULL },
     { "none_chase_fixed", CHASE, 1, STATE_MEASURED, NULL },
     { "none_chase_random", CHASE_RANDOM, 0, STATE_MEASURED, NULL },
@@ -221,6 +223,38 @@ int32_t __wrap_cuda_open(
         out->event_elapsed = doubled_elapsed;
     }
     return status;
+}
+
+/* The host loses its CPU in the first samples, or in all, until they are long
+ * over. */
+enum { AWAY_SAMPLES = 4, AWAY_AFTER_LOOKS = 3, AWAY_NS = 20 * 1000 * 1000 };
+static uint32_t looks_left, away;
+
+void __real_gate_open(struct cuda_session *cuda);
+void __wrap_gate_open(struct cuda_session *cuda);
+void __wrap_gate_open(struct cuda_session *cuda)
+{
+    if (is("host_always_away") || (is("host_away") && away < AWAY_SAMPLES)) {
+        looks_left = AWAY_AFTER_LOOKS;
+    }
+    __real_gate_open(cuda);
+}
+
+uint64_t __real_clock_now_ns(void);
+uint64_t __wrap_clock_now_ns(void);
+uint64_t __wrap_clock_now_ns(void)
+{
+    uint64_t now_ns = __real_clock_now_ns();
+
+    if (looks_left > 0 && --looks_left == 0) {
+        const uint64_t back_ns = now_ns + AWAY_NS;
+
+        away++;
+        while (now_ns < back_ns) {
+            now_ns = __real_clock_now_ns();
+        }
+    }
+    return now_ns;
 }
 
 /* A walk is one step short, or none at all. */

@@ -350,6 +350,31 @@ static void disagreeing_clocks_are_invalid(void **state)
     assert_non_null(strstr(scene->records[0].message, "3 us"));
 }
 
+static void a_host_that_was_away_looks_again(void **state)
+{
+    struct scene *const scene = *state;
+
+    for (uint32_t i = 0; i < 4; i++) {
+        add(scene, SAMPLE_UNWATCHED, 0.002);
+    }
+    add(scene, SAMPLE_GOOD, 0.002);
+    run(scene);
+    assert_int_equal(scene->records[0].state, STATE_MEASURED);
+    assert_int_equal(scene->records[0].discarded, 4);
+}
+
+static void a_host_that_is_always_away_is_invalid(void **state)
+{
+    struct scene *const scene = *state;
+
+    add(scene, SAMPLE_UNWATCHED, 0.002);
+    run(scene);
+    assert_int_equal(scene->records[0].state, STATE_INVALID);
+    assert_string_equal(scene->records[0].reason, "clock");
+    assert_non_null(strstr(scene->records[0].message, "lost its CPU"));
+    assert_int_equal(scene->play.calls, 6);
+}
+
 static void serialised_flows_are_invalid(void **state)
 {
     struct scene *const scene = *state;
@@ -501,6 +526,8 @@ int main(void)
         CASE(uncovered_samples_raise_the_background),
         CASE(never_covered_is_invalid),
         CASE(disagreeing_clocks_are_invalid),
+        CASE(a_host_that_was_away_looks_again),
+        CASE(a_host_that_is_always_away_is_invalid),
         CASE(serialised_flows_are_invalid),
         CASE(wrong_words_are_a_mismatch),
         CASE(a_mismatch_of_one_flow_leaves_the_other),

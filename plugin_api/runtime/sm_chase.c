@@ -4,8 +4,13 @@
 
 #include <inttypes.h>
 
+#include "flow.h"
+
 enum {
-    STEPS_ADAPTIVE = 1000,
+    /* Of a launch, which costs some 3 us: half a millisecond over a link, and
+     * half of that within a GPU. */
+    STEPS_LINK = 500,
+    STEPS_LOCAL = 2000,
     STEPS_FIXED_ALL = 1000000, /* nvbandwidth's, over all SMs */
     STRETCH = 1024,
     SAMPLE_LOADS = 16 * 1024, /* of the short stretches together, at least */
@@ -67,10 +72,20 @@ static void bounds(const struct cuda_session *cuda,
     *most = launches_most(cuda);
 }
 
+static uint64_t steps_adaptive(const struct cuda_flow *flow)
+{
+    const struct flow_record *const record = &flow->run->record;
+    const int is_local = !flow_memory_on_host(record->src_memory) &&
+                         record->src_place == record->executor;
+
+    return is_local ? STEPS_LOCAL : STEPS_LINK;
+}
+
 /* A short cycle is gone round as often as makes a stretch. */
 static uint64_t steps_wanted(
-    const struct cuda_session *cuda, const struct chase_flow *chase)
+    const struct cuda_session *cuda, const struct cuda_flow *flow)
 {
+    const struct chase_flow *const chase = flow->state;
     const uint64_t count = chase->chain.count;
 
     if (chase->chain.random) {
@@ -80,14 +95,15 @@ static uint64_t steps_wanted(
         return count < least ? (least + count - 1) / count * count : least;
     }
     return cuda->session->params.fixed ? STEPS_FIXED_ALL / chase->units
-                                       : (uint64_t)STEPS_ADAPTIVE;
+                                       : steps_adaptive(flow);
 }
 
 /* A walk of whole laps would end where it began, as none at all does. */
 static uint64_t steps_of(
-    const struct cuda_session *cuda, const struct chase_flow *chase)
+    const struct cuda_session *cuda, const struct cuda_flow *flow)
 {
-    const uint64_t steps = steps_wanted(cuda, chase);
+    const struct chase_flow *const chase = flow->state;
+    const uint64_t steps = steps_wanted(cuda, flow);
 
     return steps % chase->chain.count == 0 ? steps + 1 : steps;
 }
@@ -177,7 +193,7 @@ static int32_t open_flow(struct cuda_session *cuda, struct cuda_flow *flow,
     chase->deal = deal_of(chase->units);
     TRY(check_flow(cuda, flow, err));
     TRY(make_chain(cuda, flow, chase, err));
-    chase->steps = steps_of(cuda, chase);
+    chase->steps = steps_of(cuda, flow);
     if (cuda->session->params.fixed && flow == cuda->hub) {
         uint64_t least = 0;
         uint64_t most = 0;

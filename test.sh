@@ -41,7 +41,8 @@ if command -v apt-get >/dev/null; then
   # shellcheck disable=SC2034
   none=()
   install_packages full_apt none ||
-    say "no cross compiler or debootstrap: their tests are skipped"
+    say "no cross compiler, debootstrap, promtool or Chromium: what needs" \
+      "them is skipped"
 fi
 run_tier ci 'none'
 run_tier asan 'long|package|lint'

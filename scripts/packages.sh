@@ -10,7 +10,8 @@ test_apt=(g++ git binutils file libcmocka-dev clang-format clang-tidy python3
   python3-jsonschema libxml2-utils)
 test_dnf=(gcc-c++ git binutils file libcmocka-devel clang-tools-extra python3
   python3-jsonschema libxml2)
-full_apt=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross debootstrap prometheus)
+full_apt=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross debootstrap prometheus
+  chromium-headless-shell)
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 

@@ -18,6 +18,8 @@ const struct report_format report_formats[] = {
     { "verdict", "one line: the outcome and the exit code", report_verdict },
     { "json", "all of it, with samples and flows; see report.schema.json",
         report_json },
+    { "html", "one page for a browser: findings, heat maps, bars, curves",
+        report_html },
     { "csv", "a row per cell, for spreadsheets and scripts", report_csv },
     { "junit", "JUnit XML, for CI systems", report_junit },
     { "prometheus", "for the textfile collector of node_exporter",

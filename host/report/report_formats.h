@@ -22,6 +22,8 @@ int32_t report_csv(
     const struct report_input *input, struct strbuf *out, struct error *err);
 int32_t report_junit(
     const struct report_input *input, struct strbuf *out, struct error *err);
+int32_t report_html(
+    const struct report_input *input, struct strbuf *out, struct error *err);
 int32_t report_prometheus(
     const struct report_input *input, struct strbuf *out, struct error *err);
 int32_t report_summary(

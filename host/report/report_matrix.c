@@ -89,6 +89,46 @@ const struct report_scale *report_scale_of(uint32_t unit)
     return scale;
 }
 
+/* ---- one metric ---- */
+
+const struct verdict *report_shape_at(
+    const struct report_shape *of, uint32_t row, uint32_t col)
+{
+    uint32_t number = row * of->shape->cols + col;
+
+    if (of->shape->pairs) {
+        const uint32_t diagonals = row + (col > row ? 1 : 0);
+
+        if (row == col) {
+            return NULL;
+        }
+        number -= diagonals < of->shape->cols ? diagonals : of->shape->cols;
+    }
+    return number < of->count ? &of->list[number] : NULL;
+}
+
+const struct verdict *report_shape_worst(const struct report_shape *of)
+{
+    const int is_lower = of->shape->better == NVBW_LOWER;
+    const struct verdict *worst = NULL;
+
+    for (uint32_t i = 0; i < of->count; i++) {
+        const struct verdict *const verdict = &of->list[i];
+        const double gain = isnan(verdict->margin) ? 0.0 : verdict->margin;
+        const double than =
+            worst == NULL || isnan(worst->margin) ? 0.0 : worst->margin;
+        const int is_worse =
+            worst == NULL || gain < than ||
+            (gain == than && (is_lower ? verdict->figure > worst->figure
+                                       : verdict->figure < worst->figure));
+
+        if (!isnan(verdict->figure) && is_worse) {
+            worst = verdict;
+        }
+    }
+    return worst;
+}
+
 /* ---- the matrix ---- */
 
 static const char *mark_of(uint32_t state)
@@ -111,23 +151,6 @@ static void add_cell(const struct report_scale *scale,
         strbuf_format(out, "%*.*f%s", CELL_WIDTH - 1, scale->decimals,
             verdict->figure / scale->divisor, mark_of(verdict->state));
     }
-}
-
-/* The verdict at a place; NULL on a diagonal. */
-static const struct verdict *at(
-    const struct report_shape *of, uint32_t row, uint32_t col)
-{
-    uint32_t number = row * of->shape->cols + col;
-
-    if (of->shape->pairs) {
-        const uint32_t diagonals = row + (col > row ? 1 : 0);
-
-        if (row == col) {
-            return NULL;
-        }
-        number -= diagonals < of->shape->cols ? diagonals : of->shape->cols;
-    }
-    return number < of->count ? &of->list[number] : NULL;
 }
 
 /* Blanks at the end of a line are of no use in a file. */
@@ -163,7 +186,9 @@ static void add_block(const struct report_input *input,
         report_label(facts, of->unit, of->shape, as->is_turned, row, label);
         strbuf_format(out, "  %-*.*s", LABEL_WIDTH, LABEL_WIDTH, label);
         for (uint32_t col = first; col < end; col++) {
-            add_cell(scale, as->is_turned ? at(of, col, row) : at(of, row, col),
+            add_cell(scale,
+                as->is_turned ? report_shape_at(of, col, row)
+                              : report_shape_at(of, row, col),
                 out);
         }
         end_line(out);

@@ -34,6 +34,11 @@ struct report_shape {
     const struct verdict *list;
     uint32_t count;
 };
+/* The verdict at a place; NULL on a diagonal. */
+const struct verdict *report_shape_at(
+    const struct report_shape *of, uint32_t row, uint32_t col);
+/* The figure farthest below its limit, or least good; NULL: no figure. */
+const struct verdict *report_shape_worst(const struct report_shape *of);
 
 /* Adds the labelled matrix in blocks of columns that fit. A matrix with more
  * than 32 rows or columns is left to its summary. */

@@ -101,28 +101,6 @@ static void add_head(struct text_report *report)
 
 /* ---- one metric ---- */
 
-static const struct verdict *worst_of(const struct report_shape *of)
-{
-    const int is_lower = of->shape->better == NVBW_LOWER;
-    const struct verdict *worst = NULL;
-
-    for (uint32_t i = 0; i < of->count; i++) {
-        const struct verdict *const verdict = &of->list[i];
-        const double gain = isnan(verdict->margin) ? 0.0 : verdict->margin;
-        const double than =
-            worst == NULL || isnan(worst->margin) ? 0.0 : worst->margin;
-        const int is_worse =
-            worst == NULL || gain < than ||
-            (gain == than && (is_lower ? verdict->figure > worst->figure
-                                       : verdict->figure < worst->figure));
-
-        if (!isnan(verdict->figure) && is_worse) {
-            worst = verdict;
-        }
-    }
-    return worst;
-}
-
 /* In the unit of the heading, so that it can be found in the matrix. */
 static void format_figure(uint32_t unit, double value, char *out, size_t size)
 {
@@ -184,7 +162,7 @@ static void add_utilisation(
 
 static void add_limit(struct text_report *report, const struct report_shape *of)
 {
-    const struct verdict *const worst = worst_of(of);
+    const struct verdict *const worst = report_shape_worst(of);
     const int is_relative = worst != NULL && !isnan(worst->base);
     char limit[64];
     char figure[64];

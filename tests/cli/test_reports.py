@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The nvbw-host authors
-"""CSV, JUnit and Prometheus from one run and again from its journal: read by
+"""CSV, JUnit, Prometheus and HTML from one run and again from its journal: read by
 programs of others, the same figures everywhere, valid after an interrupted
 run, and with names that try to break out of their format."""
+import base64
 import csv
+import hashlib
+import html.parser
 import io
 import re
 import xml.etree.ElementTree as tree
@@ -22,7 +25,7 @@ suites = (
     required = "no"; limits = ( { match = "*"; min = "5000 GB/s"; } ); },
   { plugin = "latency"; tests = [ "host_device_latency_sm" ]; } );
 """
-FORMATS = ("csv", "junit", "prometheus")
+FORMATS = ("csv", "junit", "prometheus", "html")
 # What a name, label or message may try.
 HOSTILE = ('<script>alert("1")</script> \' & ]]> \u00fc\u4e2d\U0001f600 '
            '=HYPERLINK("http://x") \\ \x01\x1b[31m\u202e\n"} 1\nnvbw_evil 1 ' +
@@ -112,11 +115,75 @@ def check_prometheus(text, report, what):
           [report["exit_code"]], f"{what}: exit code")
 
 
+VOID = {"meta"}
+ENDED = {"td", "th", "tr"}  # whose end tags HTML lets one leave out
+
+
+class Page(html.parser.HTMLParser):
+    """Well-formed, and no more in it than a page without scripts has."""
+
+    def __init__(self, what):
+        super().__init__()
+        self.what, self.open, self.ids, self.links = what, [], [], []
+        self.tags, self.text = {}, []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags[tag] = self.tags.get(tag, 0) + 1
+        for name, value in attrs:
+            check(not name.startswith("on") and name != "style",
+                  f"{self.what}: <{tag} {name}>")
+            if name in ("href", "src"):
+                check(value.startswith("#"), f"{self.what}: {value}")
+                self.links.append(value[1:])
+            if name == "id":
+                self.ids.append(value)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        self.open.pop()
+
+    def handle_endtag(self, tag):
+        while self.open and self.open[-1] != tag and self.open[-1] in ENDED:
+            self.open.pop()
+        if not check(self.open and self.open[-1] == tag,
+                     f"{self.what}: </{tag}> in {self.open[-5:]}"):
+            self.open.append(tag)
+        self.open.pop()
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def check_html(text, report, what):
+    page = Page(what)
+    page.feed(text)
+    page.close()
+    equal(page.open, [], f"{what}: elements left open")
+    equal(len(set(page.ids)), len(page.ids), f"{what}: ids twice")
+    equal(set(page.links) - set(page.ids), set(), f"{what}: dead links")
+    check(not {"script", "img", "iframe", "object", "link", "form"} &
+          set(page.tags), f"{what}: {page.tags}")
+    sheet = re.search(r"<style>(.*?)</style>", text, re.S).group(1)
+    digest = base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
+    contains(text, f"content=\"default-src 'none'; style-src 'sha256-{digest}'",
+             f"{what}: policy")
+    check(not re.search(r"url\(|@import|https?:", sheet), f"{what}: it fetches")
+    seen = "".join(page.text)
+    contains(seen, report["verdict"], f"{what}: verdict")
+    for cell in cells_of(report):
+        if cell["figure"] is not None and cell["unit"] == "bytes_per_second":
+            contains(seen, f"{cell['figure'] / 1e9:.2f}", f"{what}: a figure")
+    return page
+
+
 def check_all(folder, run_dir, what):
     texts, report = reports(folder, run_dir)
     rows = check_csv(texts["csv"], report, what)
     root = check_junit(texts["junit"], report, what)
     check_prometheus(texts["prometheus"], report, what)
+    check_html(texts["html"], report, what)
     return texts, report, rows, root
 
 
@@ -145,7 +212,8 @@ with Folder() as f:
     f.write("p.cfg", PLAN)
     words = [f"--report={name}={f.path / ('first.' + name)}"
              for name in FORMATS]
-    code, _, err = f.host(*RUNTIME, "-c", "p.cfg", "--run-dir", "run", *words)
+    code, _, err = f.host(*RUNTIME, "-c", "p.cfg", "--run-dir", f.path / "run",
+                         *words)
     equal(code, 1, f"the run ({err})")
     texts, report, rows, root = check_all(f, f.path / "run", "run")
     for name in FORMATS:

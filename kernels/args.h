@@ -72,9 +72,10 @@ struct copy_args {
 };
 
 /* Copies the first SPLIT_FORWARD(bytes) bytes from src to dst and the rest from
- * dst to src; warps alternate between the two, half of them going each way. */
+ * dst to src, and so `copies` times, each behind the one before; warps alternate
+ * between the two, half of them going each way. */
 struct split_args {
-    uint64_t dst, src, bytes, stamps;
+    uint64_t dst, src, bytes, copies, stamps;
 };
 #define SPLIT_FORWARD(bytes) ((bytes) / (2 * SM_VECTOR) * SM_VECTOR)
 

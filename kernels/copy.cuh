@@ -152,14 +152,14 @@ static __device__ __forceinline__ uint64_t warp_tiles(
  * with back. Were a warp to go one way only, the way that is faster would take
  * the link from the other, end first, and leave it to run alone; like this
  * both ways always get on alike, and whoever waits waits for the slower. */
-extern "C" __global__ void __launch_bounds__(SM_THREADS)
-    nvbw_split(const struct split_args a)
+static __device__ __forceinline__ void split_both_ways(
+    uint64_t dst, uint64_t src, uint64_t bytes)
 {
-    const uint64_t forward = SPLIT_FORWARD(a.bytes);
-    const struct copy_part there = { a.dst, a.src, forward, threadIdx.x,
+    const uint64_t forward = SPLIT_FORWARD(bytes);
+    const struct copy_part there = { dst, src, forward, threadIdx.x,
         SM_THREADS };
-    const struct copy_part back = { a.src + forward, a.dst + forward,
-        a.bytes - forward, threadIdx.x, SM_THREADS };
+    const struct copy_part back = { src + forward, dst + forward,
+        bytes - forward, threadIdx.x, SM_THREADS };
     const struct copy_span there_span = copy_span_of(there);
     const struct copy_span back_span = copy_span_of(back);
     const uint64_t warp =
@@ -167,7 +167,6 @@ extern "C" __global__ void __launch_bounds__(SM_THREADS)
     const uint64_t warps = (uint64_t)gridDim.x * (SM_THREADS / 32);
     const uint64_t tiles = max(warp_tiles(there_span), warp_tiles(back_span));
 
-    stamp_start(a.stamps);
 #pragma unroll 1
     for (uint64_t turn = 0; turn / 2 * warps + warp < tiles; turn++) {
         const uint64_t tile = turn / 2 * warps + warp;
@@ -180,6 +179,19 @@ extern "C" __global__ void __launch_bounds__(SM_THREADS)
     }
     copy_rest(there, there_span);
     copy_rest(back, back_span);
+}
+
+/* No block waits for the others between copies, so only the last one has an
+ * end at which a few run alone. */
+extern "C" __global__ void __launch_bounds__(SM_THREADS)
+    nvbw_split(const struct split_args a)
+{
+    stamp_start(a.stamps);
+#pragma unroll 1
+    for (uint64_t copy = 0; copy < a.copies; copy++) {
+        split_both_ways(
+            a.dst + copy * a.bytes, a.src + copy * a.bytes, a.bytes);
+    }
     stamp_end(a.stamps);
 }
 

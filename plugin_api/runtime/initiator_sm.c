@@ -136,11 +136,9 @@ static void split_args(const struct cuda_flow *flow, uint64_t number,
 {
     const struct sm_flow *const sm = flow->state;
 
-    (void)joined;
-
     out->split =
         (struct split_args){ dst_of(flow, number), src_of(flow, number),
-            slices_bytes(flow, number), stamps_of(sm, number) };
+            slices_bytes(flow, number), joined, stamps_of(sm, number) };
 }
 
 static void read_args(const struct cuda_flow *flow, uint64_t number,
@@ -186,15 +184,16 @@ static sm_args_fn *const operations[] = {
  * behind the other on both sides are one kernel's: their figure is to be the
  * link's. That of small ones is what each of them costs. Not where flows share
  * the GPU, since stamps tell copies apart there; and what a WRITE puts into a
- * slice and which half a SPLIT sends depend on the slice. */
+ * slice depends on the slice. */
 static int can_join(const struct cuda_flow *flow, uint64_t number)
 {
     const struct sm_flow *const sm = flow->state;
     const struct flow_run *const run = flow->run;
     const uint64_t bytes = run->record.bytes;
 
-    return run->record.operation == NVBW_OP_COPY && sm->sharing == 1 &&
-           bytes >= JOINED_LEAST &&
+    return (run->record.operation == NVBW_OP_COPY ||
+               run->record.operation == NVBW_OP_SPLIT) &&
+           sm->sharing == 1 && bytes >= JOINED_LEAST &&
            slices_src_offset(flow, number + 1) ==
                slices_src_offset(flow, number) + bytes &&
            slices_dst_offset(flow, number + 1) ==

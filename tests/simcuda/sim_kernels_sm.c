@@ -91,9 +91,13 @@ static void split_finish(struct sim_op *op)
 
     const struct memory_map *const map = &sim_machine()->memory;
 
-    contents_copy(map, args.dst, args.src, forward);
-    contents_copy(
-        map, args.src + forward, args.dst + forward, args.bytes - forward);
+    for (uint64_t copy = 0; copy < args.copies; copy++) {
+        const uint64_t dst = args.dst + copy * args.bytes;
+        const uint64_t src = args.src + copy * args.bytes;
+
+        contents_copy(map, dst, src, forward);
+        contents_copy(map, src + forward, dst + forward, args.bytes - forward);
+    }
     stamp(op, args.stamps);
 }
 
@@ -105,15 +109,17 @@ static cu_result split_plan(
     struct place dst;
 
     memcpy(&args, op->words, sizeof args);
-    if (kernel_reach_bytes(launch, args.src, args.bytes, &src) != CU_SUCCESS ||
-        kernel_reach_bytes(launch, args.dst, args.bytes, &dst) != CU_SUCCESS ||
+
+    const uint64_t bytes = args.copies * args.bytes;
+
+    if (kernel_reach_bytes(launch, args.src, bytes, &src) != CU_SUCCESS ||
+        kernel_reach_bytes(launch, args.dst, bytes, &dst) != CU_SUCCESS ||
         !may_stamp(launch, args.stamps)) {
         return CU_ERROR_ILLEGAL_ADDRESS;
     }
     remember(launch, op);
     op->finish = split_finish;
-    path_split(
-        launch->machine, launch->context->gpu, &dst, &src, args.bytes, op);
+    path_split(launch->machine, launch->context->gpu, &dst, &src, bytes, op);
     return CU_SUCCESS;
 }
 

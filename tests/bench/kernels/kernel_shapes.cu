@@ -231,7 +231,8 @@ static void link(const struct shape_gpu &gpu, const char *path, char *dst,
 static void product_split(const struct shape_gpu &gpu, char *dst, char *src,
     uint64_t bytes, uint64_t blocks)
 {
-    const struct split_args args = { shape_at(dst), shape_at(src), bytes, 0 };
+    const struct split_args args = { shape_at(dst), shape_at(src), bytes, 1,
+        0 };
 
     prepare_split(dst, src, bytes);
     const double seconds = shape_seconds(

@@ -91,6 +91,51 @@ static int32_t print_unit(
     return NVBW_OK;
 }
 
+/* "3 min 20 s" */
+static void format_span(double seconds, char *out, size_t size)
+{
+    const unsigned whole = (unsigned)(seconds + 0.5);
+
+    if (whole >= 3600) {
+        snprintf(out, size, "%u h %u min", whole / 3600, whole % 3600 / 60);
+    } else if (whole >= 60) {
+        snprintf(out, size, "%u min %u s", whole / 60, whole % 60);
+    } else {
+        snprintf(out, size, "%u s", whole);
+    }
+}
+
+static uint64_t span_of(const struct prepared *prepared, const char *option)
+{
+    const struct plan_value *const value = plan_option(&prepared->plan, option);
+    uint64_t ns = 0;
+
+    return value == NULL || value->texts_count == 0 ||
+                   quantity_duration(value->texts[0], &ns, NULL) < 0
+               ? 0
+               : ns;
+}
+
+/* By the model that fits a plan into a budget; pauses are part of it. */
+static void print_estimate(const struct prepared *prepared)
+{
+    const uint32_t units = prepared->schedule.units_count;
+    const double pauses =
+        units > 1 ? (double)span_of(prepared, "cooldown") * 1e-9 * (units - 1)
+                  : 0.0;
+    const uint64_t duration_ns = span_of(prepared, "duration");
+    char text[32];
+
+    format_span(fit_estimate(&prepared->schedule, &cost_of_cells) + pauses,
+        text, sizeof text);
+    printf("estimated: %s", text);
+    if (duration_ns > 0) {
+        format_span((double)duration_ns * 1e-9, text, sizeof text);
+        printf(" a round, new rounds for %s", text);
+    }
+    printf("\n");
+}
+
 int dry_run_print(struct prepared *prepared)
 {
     struct error err = { 0 };
@@ -107,5 +152,6 @@ int dry_run_print(struct prepared *prepared)
         cells += unit_cell_count(unit);
     }
     printf("%u units, %u cells\n", prepared->schedule.units_count, cells);
+    print_estimate(prepared);
     return EXIT_PASSED;
 }

@@ -8,10 +8,15 @@
 #include "state.h"
 
 const struct cost_model cost_of_cells = {
-    .start = 6.0,
-    .cell = 0.35,
-    .latency = 1.1,
+    .start = 1.0,
+    .start_gpu = 0.3,
+    .cell = 0.16,
+    .peer = 0.12,
+    .host = 1.1,
+    .latency = 0.25,
+    .random = 1.05,
     .per_sample = 0.6,
+    .fixed = 0.5,
 };
 
 /* ---- what a unit costs ---- */
@@ -28,13 +33,18 @@ static int64_t number_of(const struct unit *unit, const char *name)
     return value;
 }
 
+static int is_set(const struct unit *unit, const char *name, const char *value)
+{
+    const struct unit_param *const param = unit_param(unit, name);
+
+    return param != NULL && param->values_count == 1 &&
+           strcmp(param->values[0], value) == 0;
+}
+
 /* In fixed mode samples are part of what was asked for. */
 static int is_adaptive(const struct unit *unit)
 {
-    const struct unit_param *const mode = unit_param(unit, "mode");
-
-    return mode != NULL && mode->values_count == 1 &&
-           strcmp(mode->values[0], "adaptive") == 0;
+    return is_set(unit, "mode", "adaptive");
 }
 
 static int64_t samples_of(const struct unit *unit, uint32_t most)
@@ -58,37 +68,65 @@ static double cells_of(const struct unit_shape *shape, uint32_t pairs)
     return pairs > 0 && is_matrix_of_pairs(shape) && all > pairs ? pairs : all;
 }
 
+static int is_of(const char *axis, const char *name)
+{
+    return axis != NULL && strcmp(axis, name) == 0;
+}
+
+static double cost_of_cell(const struct unit *unit,
+    const struct unit_shape *shape, const struct cost_model *model)
+{
+    if (is_of(shape->row_axis, "numa") || is_of(shape->col_axis, "numa")) {
+        return model->host;
+    }
+    if (shape->unit == NVBW_UNIT_NANOSECONDS) {
+        return is_set(unit, "chase", "random") ? model->random : model->latency;
+    }
+    return shape->pairs ? model->peer : model->cell;
+}
+
 /* Metrics of one measurement cost it once: the shape of most cells counts. */
 static double cost_of_unit(const struct unit *unit,
     const struct cost_model *model, uint32_t samples, uint32_t pairs)
 {
-    const double share = (double)samples_of(unit, samples) / FIT_SAMPLES_FULL *
-                         model->per_sample;
+    const double count = (double)samples_of(unit, samples);
+    const double share =
+        1.0 - model->per_sample + count / FIT_SAMPLES_FULL * model->per_sample;
     double most = 0.0;
 
     for (uint32_t i = 0; i < unit->shapes_count; i++) {
         const struct unit_shape *const shape = &unit->shapes[i];
         const double cost =
-            cells_of(shape, pairs) * (shape->unit == NVBW_UNIT_NANOSECONDS
-                                             ? model->latency
-                                             : model->cell);
+            cells_of(shape, pairs) *
+            (is_adaptive(unit) ? cost_of_cell(unit, shape, model) * share
+                               : model->fixed * count / FIT_SAMPLES_FIXED);
 
         most = cost > most ? cost : most;
     }
-    return most * (1.0 - model->per_sample + share);
+    return most;
 }
 
 static double cost_of(const struct schedule *schedule,
     const struct cost_model *model, uint32_t samples, uint32_t pairs)
 {
     double sum = model->start;
+    uint32_t gpus = 0;
 
     for (uint32_t i = 0; i < schedule->units_count; i++) {
-        if (schedule->units[i].state == STATE_NONE) {
-            sum += cost_of_unit(&schedule->units[i], model, samples, pairs);
+        const struct unit *const unit = &schedule->units[i];
+
+        if (unit->state == STATE_NONE) {
+            sum += cost_of_unit(unit, model, samples, pairs);
+            gpus = unit->gpus_count > gpus ? unit->gpus_count : gpus;
         }
     }
-    return sum;
+    return sum + gpus * model->start_gpu;
+}
+
+double fit_estimate(
+    const struct schedule *schedule, const struct cost_model *model)
+{
+    return cost_of(schedule, model, 0, 0);
 }
 
 /* ---- deciding ---- */

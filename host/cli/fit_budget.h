@@ -9,17 +9,28 @@
 
 #include "schedule.h"
 
-/* What cells cost, in seconds: taken from whole runs on 2 x H200
- * (docs/measurement.md) and rounded up. */
+/* What cells cost, in seconds: taken from whole runs on 2 x H200 and rounded up
+ * (docs/durations.md). Of the metrics of one measurement the one with most
+ * cells counts. */
 struct cost_model {
-    double start;      /* of the run: driver, contexts, pinning */
-    double cell;       /* of a bandwidth, with FIT_SAMPLES_FULL samples */
+    double start;      /* of the run: driver, workers, pinning */
+    double start_gpu;  /* of a GPU's context and buffers */
+    double cell;       /* between host and GPU or within a GPU, with at most
+                          FIT_SAMPLES_FULL samples */
+    double peer;       /* of a pair of GPUs */
+    double host;       /* of host memory by itself, latencies too */
     double latency;    /* of a latency */
+    double random;     /* of one in a random order */
     double per_sample; /* share of a cell's cost that samples have */
+    double fixed;      /* of a cell in fixed mode, with FIT_SAMPLES_FIXED */
 };
 extern const struct cost_model cost_of_cells;
 
-enum { FIT_SAMPLES_FULL = 15, FIT_SAMPLES_LEAST = 8 };
+enum { FIT_SAMPLES_FULL = 15, FIT_SAMPLES_LEAST = 8, FIT_SAMPLES_FIXED = 3 };
+
+/* Of all that will run, in seconds, as the plan says. */
+double fit_estimate(
+    const struct schedule *schedule, const struct cost_model *model);
 
 struct fit {
     double before, after; /* seconds, estimated */

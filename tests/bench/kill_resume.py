@@ -4,13 +4,13 @@
 """SIGKILL of the host at seeded moments of a run on the simulated driver, then
 `resume`: its report must be that of an unbroken run. As JSON:
 
-    tests/bench/kill_resume.py [BUILD_DIR] [ROUNDS] [SEED]
+    tests/bench/kill_resume.py [BUILD_DIR] [KILLS] [SEED]
 
 The plan has copy engines, kernels, peers, local memory and latency, a sweep,
 two rounds, a testcase that has no limit, and one that always misses its limit
-and so is confirmed. Each round kills at a moment that is uniform over the
-length of the unbroken run and, in every third round, kills the resumed run once
-more. Compared is all of both JSON reports but for what time and chance make:
+and so is confirmed. A run is killed at a moment that is uniform over the
+length of the unbroken run, and every third one once more when it is resumed,
+until as many kills as asked for met a live process. Compared is all of both JSON reports but for what time and chance make:
 figures, samples and what is computed of them, times and names of the run, and
 numbers in sentences. Exit 0, or 1 if a report differed."""
 import json
@@ -143,9 +143,9 @@ def one_round(bench, name, moments, whole, result):
         result["equal"] += 1
 
 
-def bench(build, rounds, seed):
+def bench(build, kills, seed):
     rng = random.Random(seed)
-    result = {"rounds": rounds, "seed": seed, "kills": 0, "with_cells": 0,
+    result = {"seed": seed, "runs": 0, "kills": 0, "with_cells": 0,
               "before_begin": 0, "equal": 0, "differ": []}
     with tempfile.TemporaryDirectory(prefix="nvbw-kill-") as folder:
         runner = Bench(build, folder)
@@ -161,12 +161,13 @@ def bench(build, rounds, seed):
         found = differences(settled(report), again)
         if found:
             raise SystemExit(f"two unbroken runs differ: {found[:8]}")
-        for i in range(rounds):
+        while result["kills"] < kills:
             moments = [rng.uniform(0.02, length)]
-            if i % 3 == 2:
+            if result["runs"] % 3 == 2:
                 moments.append(rng.uniform(0.02, length))
-            one_round(runner, f"run{i}", moments, (code, settled(report)),
-                      result)
+            one_round(runner, f"run{result['runs']}", moments,
+                      (code, settled(report)), result)
+            result["runs"] += 1
     return result
 
 

@@ -12,9 +12,14 @@
 #include "state.h"
 
 /* A cell is a second, a latency ten; half of it goes with the samples. */
-static const struct cost_model model = {
-    .start = 10.0, .cell = 1.0, .latency = 10.0, .per_sample = 0.5
-};
+static const struct cost_model model = { .start = 10.0,
+    .cell = 1.0,
+    .peer = 1.0,
+    .host = 100.0,
+    .latency = 10.0,
+    .random = 50.0,
+    .per_sample = 0.5,
+    .fixed = 0.2 };
 
 static struct arena arena;
 static const char *adaptive[] = { "adaptive" };
@@ -152,6 +157,33 @@ static void latencies_cost_more(void **state)
     row.unit = NVBW_UNIT_BYTES_PER_SECOND;
 }
 
+static double estimate(void)
+{
+    return fit_estimate(&schedule, &model);
+}
+
+static void each_kind_of_cell_has_its_cost(void **state)
+{
+    static const char *random_order[] = { "random" };
+    const double before = estimate();
+
+    (void)state;
+    assert_true(fabs(before - (10 + 8 + 56)) < 1e-9);
+    row.row_axis = "numa";
+    assert_true(fabs(estimate() - before - 8 * 99) < 1e-9);
+    row.row_axis = NULL;
+    row.unit = NVBW_UNIT_NANOSECONDS;
+    params[0][3] = (struct unit_param){ "chase", random_order, 1 };
+    assert_true(fabs(estimate() - before - 8 * 49) < 1e-9);
+    row.unit = NVBW_UNIT_BYTES_PER_SECOND;
+    /* 15 samples of a cell that takes 0.2 with three. */
+    params[0][0].values = fixed;
+    params[0][3] = (struct unit_param){ "samples", fifteen, 1 };
+    assert_true(fabs(estimate() - before) < 1e-9);
+    params[0][3].values = eight;
+    assert_true(fabs(estimate() - before + 8 * (1 - 0.2 * 8 / 3)) < 1e-9);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
 
 int main(void)
@@ -163,6 +195,7 @@ int main(void)
         TEST(too_little_is_told),
         TEST(only_adaptive_units_get_fewer_samples),
         TEST(latencies_cost_more),
+        TEST(each_kind_of_cell_has_its_cost),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

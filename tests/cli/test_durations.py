@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright The nvbw-host authors
+"""docs/durations.md has a row for every shipped plan, and in it what --dry-run
+estimates for 2, 4 and 8 GPUs. Plans over MPI have no rehearsal on one node."""
+from harness import *
+
+if not SIM.exists():
+    skip("the simulated driver is not built")
+
+PAGE = (SOURCE / "docs" / "durations.md").read_text()
+FOUR = 'base = "hgx_h200_x8"; name = "four"; count = 4;'
+
+
+def told(plan):
+    """The cells of the plan's row in the first table, or None."""
+    for line in PAGE.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if cells[0].split(",")[0] == plan:
+            return cells[1:]
+    return None
+
+
+def estimate(folder, plan, profile):
+    code, out, err = folder.host("-c", f"plans/{plan}", "--dry-run", "-q",
+                                 "--driver", SIM, "--sim-profile", profile)
+    equal(code, 0, f"{plan} on {profile} ({err})")
+    last = out.strip().splitlines()[-1]
+    contains(last, "estimated: ", f"{plan} on {profile}")
+    return last.removeprefix("estimated: ").split(" a round, ")[0]
+
+
+with Folder() as f:
+    f.write("four.cfg", FOUR)
+    plans = sorted((SOURCE / "configs" / "plans").glob("*.cfg"))
+    check(len(plans) >= 5, f"plans: {plans}")
+    for path in plans:
+        if "\nmpi = true" in path.read_text():
+            continue
+        row = told(path.name)
+        if check(row is not None, f"{path.name} has no row"):
+            equal(row, [estimate(f, path.name, profile) for profile in
+                        ("h200_x2", "./four.cfg", "hgx_h200_x8")], path.name)
+
+    # A round's estimate, and for how long there are rounds.
+    code, out, _ = f.host("-c", "plans/burn_in.cfg", "--dry-run", "-q",
+                          "--driver", SIM, "--sim-profile", "h200_x2")
+    contains(out, " a round, new rounds for 4 h 0 min\n", "burn_in.cfg")
+
+finish()

@@ -76,26 +76,37 @@ static uint32_t terminal_columns(void)
     return size.ws_col;
 }
 
+/* On a terminal that has colours, unless NO_COLOR is set. */
+static int has_colours(void)
+{
+    const char *const no_colour = secure_getenv("NO_COLOR");
+    const char *const terminal = secure_getenv("TERM");
+
+    return isatty(STDOUT_FILENO) &&
+           (no_colour == NULL || no_colour[0] == '\0') && terminal != NULL &&
+           strcmp(terminal, "dumb") != 0;
+}
+
 /* The text report that a person sees: whole, or its verdict line with -q. */
 static int32_t print_text(const struct options *options,
     const struct report_input *input, struct error *err)
 {
+    struct report_input shown = *input;
+
+    shown.colour = (uint32_t)has_colours();
     return report_write(
-        report_find(options->quiet ? "verdict" : "text"), input, "-", err);
+        report_find(options->quiet ? "verdict" : "text"), &shown, "-", err);
 }
 
 int32_t finish_reports(const struct options *options,
     const struct evidence *evidence, const struct verdicts *verdicts,
     const char *run_dir, struct error *err)
 {
-    const char *const no_colour = secure_getenv("NO_COLOR");
     const struct report_input input = {
         .evidence = evidence,
         .verdicts = verdicts,
         .run_dir = run_dir,
         .columns = terminal_columns(),
-        .colour = isatty(STDOUT_FILENO) &&
-                  (no_colour == NULL || no_colour[0] == '\0'),
     };
     int document_on_stdout = 0;
 

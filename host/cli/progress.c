@@ -63,7 +63,13 @@ static void estimate(const struct progress *progress, char *out, size_t size)
     const double passed = (double)(now() - progress->started_ns) * 1e-9;
     const double seconds = passed / progress->cells_done * left;
 
-    snprintf(out, size, ", about %.0f s left", ceil(seconds));
+    if (seconds < 100.0) {
+        snprintf(out, size, ", about %.0f s left", ceil(seconds));
+    } else if (seconds < 6000.0) {
+        snprintf(out, size, ", about %.0f min left", ceil(seconds / 60.0));
+    } else {
+        snprintf(out, size, ", about %.1f h left", seconds / 3600.0);
+    }
 }
 
 /* A plan with a duration adds units as it goes. */

@@ -45,3 +45,9 @@ void lines_format(struct strbuf *out, uint32_t columns, uint32_t indent,
     va_end(args);
     lines_add(out, columns, indent, text);
 }
+
+void lines_paint(
+    struct strbuf *out, const struct report_input *input, const char *paint)
+{
+    strbuf_add(out, input->colour ? paint : "");
+}

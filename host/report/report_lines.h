@@ -13,6 +13,16 @@ void lines_add(
 void lines_format(struct strbuf *out, uint32_t columns, uint32_t indent,
     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* Colours, for terminals; PAINT_END ends each. */
+#define PAINT_BAD    "\033[1;31m"
+#define PAINT_ODD    "\033[33m"
+#define PAINT_GOOD   "\033[1;32m"
+#define PAINT_STRONG "\033[1m"
+#define PAINT_END    "\033[0m"
+/* Adds one of them where the report has colours. */
+void lines_paint(
+    struct strbuf *out, const struct report_input *input, const char *paint);
+
 /* The known defects that the plan accepts, each with what it covers and why;
  * nothing where there are none. (report_accepts.c) */
 void report_accepts_add(

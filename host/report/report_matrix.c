@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report_lines.h"
+
 enum { SHOWN_LIMIT = 32, CELL_WIDTH = 10, LABEL_WIDTH = 10 };
 
 /* ---- labels ---- */
@@ -139,9 +141,20 @@ static const char *mark_of(uint32_t state)
                                     : " ";
 }
 
-static void add_cell(const struct report_scale *scale,
-    const struct verdict *verdict, struct strbuf *out)
+static const char *paint_of(uint32_t state)
 {
+    return state == STATE_FAIL                             ? PAINT_BAD
+           : state == STATE_INVALID || state == STATE_WARN ? PAINT_ODD
+                                                           : NULL;
+}
+
+static void add_cell(const struct report_input *input,
+    const struct report_scale *scale, const struct verdict *verdict,
+    struct strbuf *out)
+{
+    const char *const paint = verdict == NULL ? NULL : paint_of(verdict->state);
+
+    lines_paint(out, input, paint == NULL ? "" : paint);
     if (verdict == NULL) {
         strbuf_format(out, "%*s ", CELL_WIDTH - 1, "");
     } else if (isnan(verdict->figure)) {
@@ -151,6 +164,7 @@ static void add_cell(const struct report_scale *scale,
         strbuf_format(out, "%*.*f%s", CELL_WIDTH - 1, scale->decimals,
             verdict->figure / scale->divisor, mark_of(verdict->state));
     }
+    lines_paint(out, input, paint == NULL ? "" : PAINT_END);
 }
 
 /* Blanks at the end of a line are of no use in a file. */
@@ -186,7 +200,7 @@ static void add_block(const struct report_input *input,
         report_label(facts, of->unit, of->shape, as->is_turned, row, label);
         strbuf_format(out, "  %-*.*s", LABEL_WIDTH, LABEL_WIDTH, label);
         for (uint32_t col = first; col < end; col++) {
-            add_cell(scale,
+            add_cell(input, scale,
                 as->is_turned ? report_shape_at(of, col, row)
                               : report_shape_at(of, row, col),
                 out);

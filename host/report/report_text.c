@@ -281,6 +281,14 @@ static int is_alike(const struct verdict *one, const struct verdict *other)
            one->accept == other->accept;
 }
 
+static const char *paint_of_state(const struct verdict *verdict)
+{
+    return verdict->exit_code == EXIT_PASSED ? ""
+           : verdict->state == STATE_FAIL || verdict->state == STATE_MISMATCH
+               ? PAINT_BAD
+               : PAINT_ODD;
+}
+
 static void add_group(struct text_report *report, const struct unit *unit,
     const struct verdict *first, uint32_t count)
 {
@@ -297,11 +305,13 @@ static void add_group(struct text_report *report, const struct unit *unit,
         snprintf(where, sizeof where, "%.32s%s%s", first->metric,
             label[0] == '\0' ? "" : " ", label);
     }
+    lines_paint(report->out, report->input, paint_of_state(first));
     add_line_format(report, 2, "%s%s%s%s%s, %s: %s",
         first->accept == NULL ? "" : "accepted ",
         name_of(state_names, first->state), first->reason == NULL ? "" : " (",
         or_text(first->reason, ""), first->reason == NULL ? "" : ")", where,
         or_text(first->message, "no message"));
+    lines_paint(report->out, report->input, PAINT_END);
     if (first->accept != NULL) {
         add_line_format(
             report, 4, "known: %s", or_text(first->accept->why, ""));
@@ -467,8 +477,10 @@ static void add_findings(struct text_report *report)
     for (uint32_t i = 0; i < verdicts->findings_count; i++) {
         const struct finding *const finding = &verdicts->findings[i];
 
+        lines_paint(report->out, report->input, PAINT_STRONG);
         add_line_format(report, 2, "%s%s", finding->what,
             finding->accepted ? " (accepted)" : "");
+        lines_paint(report->out, report->input, PAINT_END);
         add_line_format(report, 4, "-> %s", or_text(finding->action, ""));
         if (finding->next != NULL) {
             add_line_format(report, 4, "next: %s", finding->next);
@@ -512,6 +524,53 @@ static void add_counts(struct text_report *report)
     add_line(report, 0, text);
 }
 
+static const char *paint_of_outcome(const struct text_report *report)
+{
+    const int32_t code = report->input->verdicts->exit_code;
+
+    return code == EXIT_PASSED       ? PAINT_GOOD
+           : code == EXIT_INCOMPLETE ? PAINT_ODD
+                                     : PAINT_BAD;
+}
+
+/* A path as a shell reads it back. */
+static void add_quoted(struct strbuf *out, const char *path)
+{
+    if (path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                          "0123456789/._-+:@%")] == '\0') {
+        strbuf_add(out, path);
+        return;
+    }
+    strbuf_add(out, "'");
+    for (; *path != '\0'; path++) {
+        if (*path == '\'') {
+            strbuf_add(out, "'\\''");
+        } else {
+            strbuf_add_n(out, path, 1);
+        }
+    }
+    strbuf_add(out, "'");
+}
+
+/* Lines that are copied from the terminal are not broken. */
+static void add_places(const struct text_report *report)
+{
+    const char *const run_dir = report->input->run_dir;
+
+    if (run_dir == NULL) {
+        return;
+    }
+    strbuf_format(report->out, "Run directory: %s\n", run_dir);
+    if (report->input->verdicts->exit_code == EXIT_PASSED) {
+        return;
+    }
+    strbuf_format(report->out, "Worker logs: %s/workers\n", run_dir);
+    strbuf_add(
+        report->out, "To pack it for support: tar -czf nvbw-run.tar.gz ");
+    add_quoted(report->out, run_dir);
+    strbuf_add(report->out, "\n");
+}
+
 static void add_foot(struct text_report *report)
 {
     struct strbuf line;
@@ -526,12 +585,11 @@ static void add_foot(struct text_report *report)
     add_banner(report);
     strbuf_init(&line, LINE_LIMIT);
     report_verdict(report->input, &line, NULL);
+    lines_paint(report->out, report->input, paint_of_outcome(report));
     add_line(report, 0, line.text == NULL ? "" : line.text);
+    lines_paint(report->out, report->input, PAINT_END);
     strbuf_free(&line);
-    if (report->input->run_dir != NULL) {
-        strbuf_format(
-            report->out, "Run directory: %s\n", report->input->run_dir);
-    }
+    add_places(report);
 }
 
 int32_t report_text(

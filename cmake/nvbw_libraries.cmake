@@ -25,12 +25,13 @@ nvbw_find(md sha256.h md)
 nvbw_find(mxml mxml.h mxml)
 find_package(Threads REQUIRED)
 
-# nvbw_install_shared(FILE FOLDER): ships a shared library of others beside
-# what needs it, under the name that the loader looks for.
-function(nvbw_install_shared file folder)
+# nvbw_install_shared(FILE FOLDER COMPONENT): ships a shared library of others
+# beside what needs it, under the name that the loader looks for.
+function(nvbw_install_shared file folder component)
   file(REAL_PATH ${file} real)
   execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${real} OUTPUT_VARIABLE head)
   if(head MATCHES "SONAME +([^ \n]+)")
-    install(PROGRAMS ${real} DESTINATION ${folder} RENAME ${CMAKE_MATCH_1})
+    install(PROGRAMS ${real} DESTINATION ${folder} RENAME ${CMAKE_MATCH_1}
+      COMPONENT ${component})
   endif()
 endfunction()

@@ -7,9 +7,9 @@ build_apt=(gcc make cmake pkg-config libc6-dev libconfig-dev libjansson-dev
 build_dnf=(gcc make cmake pkgconf-pkg-config glibc-devel libconfig-devel
   jansson-devel numactl-devel libmd-devel mxml-devel)
 test_apt=(g++ git binutils file libcmocka-dev clang-format clang-tidy python3
-  python3-jsonschema libxml2-utils)
+  python3-jsonschema libxml2-utils mandoc)
 test_dnf=(gcc-c++ git binutils file libcmocka-devel clang-tools-extra python3
-  python3-jsonschema libxml2)
+  python3-jsonschema libxml2 mandoc)
 full_apt=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross debootstrap prometheus
   chromium-headless-shell)
 

@@ -23,6 +23,14 @@ void lines_format(struct strbuf *out, uint32_t columns, uint32_t indent,
 void lines_paint(
     struct strbuf *out, const struct report_input *input, const char *paint);
 
+/* That no hardware was measured, where it was not. (report_foot.c) */
+void report_banner_add(
+    const struct report_input *input, uint32_t columns, struct strbuf *out);
+
+/* Findings, counts, the verdict and where to look. (report_foot.c) */
+void report_foot_add(
+    const struct report_input *input, uint32_t columns, struct strbuf *out);
+
 /* The known defects that the plan accepts, each with what it covers and why;
  * nothing where there are none. (report_accepts.c) */
 void report_accepts_add(

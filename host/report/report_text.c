@@ -8,7 +8,6 @@
 
 #include "report_lines.h"
 #include "report_matrix.h"
-#include "report_trends.h"
 
 enum {
     LISTED_LIMIT = 8,
@@ -42,16 +41,6 @@ static const char *or_text(const char *text, const char *other)
 
 /* ---- head ---- */
 
-static void add_banner(struct text_report *report)
-{
-    if (report->facts->simulated) {
-        add_line_format(report, 0,
-            "*** SIMULATED DRIVER (profile %s): no figure here was measured "
-            "on hardware ***",
-            or_text(report->facts->profile, "unknown"));
-    }
-}
-
 static void add_machine(struct text_report *report)
 {
     const struct facts *const facts = report->facts;
@@ -82,7 +71,7 @@ static void add_head(struct text_report *report)
 {
     const struct evidence *const evidence = report->input->evidence;
 
-    add_banner(report);
+    report_banner_add(report->input, report->columns, report->out);
     add_line_format(report, 0, "nvbw-host %s: plan \"%s\" on %s, %s",
         or_text(evidence->header.build, "?"),
         or_text(evidence->plan.name, "unnamed"),
@@ -465,133 +454,6 @@ static void add_units(struct text_report *report)
     }
 }
 
-/* ---- foot ---- */
-
-static void add_findings(struct text_report *report)
-{
-    const struct verdicts *const verdicts = report->input->verdicts;
-
-    if (verdicts->findings_count > 0) {
-        strbuf_add(report->out, "\nFindings\n");
-    }
-    for (uint32_t i = 0; i < verdicts->findings_count; i++) {
-        const struct finding *const finding = &verdicts->findings[i];
-
-        lines_paint(report->out, report->input, PAINT_STRONG);
-        add_line_format(report, 2, "%s%s", finding->what,
-            finding->accepted ? " (accepted)" : "");
-        lines_paint(report->out, report->input, PAINT_END);
-        add_line_format(report, 4, "-> %s", or_text(finding->action, ""));
-        if (finding->next != NULL) {
-            add_line_format(report, 4, "next: %s", finding->next);
-        }
-    }
-    report_accepts_add(report->input, report->columns, report->out);
-    for (uint32_t i = 0; i < verdicts->unmatched_limits_count; i++) {
-        if (i == 0) {
-            strbuf_add(report->out, "\nLimits that matched no cell\n");
-        }
-        add_line(report, 2, verdicts->unmatched_limits[i]);
-    }
-}
-
-/* The first three always, the others where there are any. */
-static void add_counts(struct text_report *report)
-{
-    static const uint32_t order[] = { STATE_PASS, STATE_FAIL, STATE_SKIP,
-        STATE_WARN, STATE_UNCHECKED, STATE_MISMATCH, STATE_INVALID, STATE_ERROR,
-        STATE_CRASH, STATE_TIMEOUT, STATE_CANCELLED, STATE_NOT_RUN,
-        STATE_BLOCKED };
-    const struct verdicts *const verdicts = report->input->verdicts;
-    char text[1024];
-    size_t used = (size_t)snprintf(text, sizeof text,
-        "%u cell%s planned:", verdicts->count, verdicts->count == 1 ? "" : "s");
-
-    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
-        const uint32_t count = verdicts->by_state[order[i]];
-
-        if (i < 3 || count > 0) {
-            used +=
-                (size_t)snprintf(text + used, sizeof text - used, "%s %u %s",
-                    i == 0 ? "" : ",", count, name_of(state_names, order[i]));
-        }
-        if (order[i] == STATE_FAIL && verdicts->accepted_count > 0) {
-            used += (size_t)snprintf(text + used, sizeof text - used,
-                " (%u accepted)", verdicts->accepted_count);
-        }
-    }
-    strbuf_add(report->out, "\n");
-    add_line(report, 0, text);
-}
-
-static const char *paint_of_outcome(const struct text_report *report)
-{
-    const int32_t code = report->input->verdicts->exit_code;
-
-    return code == EXIT_PASSED       ? PAINT_GOOD
-           : code == EXIT_INCOMPLETE ? PAINT_ODD
-                                     : PAINT_BAD;
-}
-
-/* A path as a shell reads it back. */
-static void add_quoted(struct strbuf *out, const char *path)
-{
-    if (path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                          "0123456789/._-+:@%")] == '\0') {
-        strbuf_add(out, path);
-        return;
-    }
-    strbuf_add(out, "'");
-    for (; *path != '\0'; path++) {
-        if (*path == '\'') {
-            strbuf_add(out, "'\\''");
-        } else {
-            strbuf_add_n(out, path, 1);
-        }
-    }
-    strbuf_add(out, "'");
-}
-
-/* Lines that are copied from the terminal are not broken. */
-static void add_places(const struct text_report *report)
-{
-    const char *const run_dir = report->input->run_dir;
-
-    if (run_dir == NULL) {
-        return;
-    }
-    strbuf_format(report->out, "Run directory: %s\n", run_dir);
-    if (report->input->verdicts->exit_code == EXIT_PASSED) {
-        return;
-    }
-    strbuf_format(report->out, "Worker logs: %s/workers\n", run_dir);
-    strbuf_add(
-        report->out, "To pack it for support: tar -czf nvbw-run.tar.gz ");
-    add_quoted(report->out, run_dir);
-    strbuf_add(report->out, "\n");
-}
-
-static void add_foot(struct text_report *report)
-{
-    struct strbuf line;
-
-    report_trends_add(report->input, report->columns, report->out);
-    add_findings(report);
-    add_counts(report);
-    if (report->input->evidence->ended &&
-        report->input->evidence->end.interrupted) {
-        add_line(report, 0, "The run was interrupted.");
-    }
-    add_banner(report);
-    strbuf_init(&line, LINE_LIMIT);
-    report_verdict(report->input, &line, NULL);
-    lines_paint(report->out, report->input, paint_of_outcome(report));
-    add_line(report, 0, line.text == NULL ? "" : line.text);
-    lines_paint(report->out, report->input, PAINT_END);
-    strbuf_free(&line);
-    add_places(report);
-}
-
 int32_t report_text(
     const struct report_input *input, struct strbuf *out, struct error *err)
 {
@@ -603,6 +465,6 @@ int32_t report_text(
     (void)err;
     add_head(&report);
     add_units(&report);
-    add_foot(&report);
+    report_foot_add(input, report.columns, out);
     return NVBW_OK;
 }

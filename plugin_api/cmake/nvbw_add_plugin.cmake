@@ -13,7 +13,8 @@
 # its testcases then skip with NVBW_SKIP_NOT_BUILT.
 #
 # OUTPUT_NAME, OUTPUT_DIR: file name without .so, and folder in the build
-# tree. NO_INSTALL: the plugin is for this build tree only.
+# tree. NO_INSTALL: the plugin is for this build tree only. The variable
+# NVBW_PLUGIN_COMPONENT names the component that it is installed as.
 include(${CMAKE_CURRENT_LIST_DIR}/nvbw_embed_kernels.cmake)
 
 function(nvbw_add_plugin name)
@@ -46,7 +47,12 @@ function(nvbw_add_plugin name)
 
   nvbw_embed_kernels(${name} ${arg_KERNELS})
   if(NOT arg_NO_INSTALL)
-    install(TARGETS ${name} LIBRARY DESTINATION ${NVBW_INSTALL_PLUGIN_DIR})
+    set(component "")
+    if(NVBW_PLUGIN_COMPONENT)
+      set(component COMPONENT ${NVBW_PLUGIN_COMPONENT})
+    endif()
+    install(TARGETS ${name} LIBRARY DESTINATION ${NVBW_INSTALL_PLUGIN_DIR}
+      ${component})
   endif()
 endfunction()
 

@@ -3,7 +3,8 @@
 #   fresh_root.sh SOURCE [COMMAND...]
 # Makes a minimal root in a temporary folder from this machine's own package
 # source, clones into it and runs the command there. Needs root, debootstrap
-# and the right to mount; without them it exits 77.
+# and the right to mount; without them it exits 77. The folder NVBW_FRESH_FILES
+# is there as /files.
 set -euo pipefail
 source=$1
 shift
@@ -34,6 +35,7 @@ cp /etc/resolv.conf /etc/hosts "$root/etc/"
 cp /etc/apt/apt.conf.d/* "$root/etc/apt/apt.conf.d/" 2>/dev/null || true
 rm -rf "$root/src"
 git clone -q "$source" "$root/src"
+[ -z "${NVBW_FRESH_FILES:-}" ] || cp -r "$NVBW_FRESH_FILES" "$root/files"
 
 # The mounts are gone with the namespace.
 # shellcheck disable=SC2016  # the inner shell expands

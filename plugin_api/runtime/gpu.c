@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "clock.h"
+#include "driver_codes.h"
 
 enum { LAUNCH_THREADS = 256, LAUNCH_BLOCKS_PER_UNIT = 8 };
 
@@ -255,16 +256,71 @@ static int32_t take_opening(struct gpu *gpu, struct error *err)
     return status;
 }
 
+/* All that opening took, as far as it came. */
+static void give_back(struct gpu *gpu)
+{
+    const struct cuda_api *const api = gpu->api;
+
+    if (gpu->context == NULL || api->context_set(gpu->context) != CU_SUCCESS) {
+        return;
+    }
+    if (gpu->room != 0) {
+        api->memory_free(gpu->room);
+    }
+    if (gpu->stream != NULL) {
+        api->stream_destroy(gpu->stream);
+    }
+    for (uint32_t i = 0; i < KERNEL_FAMILIES; i++) {
+        if (gpu->modules[i] != NULL) {
+            api->module_unload(gpu->modules[i]);
+        }
+        gpu->modules[i] = NULL;
+    }
+    api->context_set(NULL);
+    api->context_release(gpu->device);
+    gpu->room = 0;
+    gpu->stream = NULL;
+    gpu->context = NULL;
+    gpu->ready = 0;
+}
+
+/* A context that hangs or is broken is left as it is: so would be who frees
+ * something of it. */
+static int is_left_alone(const struct error *err)
+{
+    return err->status == NVBW_E_CUDA &&
+           (driver_code_is_sticky(err->code) || err->code == CU_ERROR_TIMEOUT);
+}
+
+static int32_t open_wholly(struct gpu *gpu, struct error *err)
+{
+    TRY(gpu->opening != NULL ? take_opening(gpu, err) : open_context(gpu, err));
+    TRY(gpu_use(gpu, err));
+    return try_kernels(gpu, err);
+}
+
+/* Who needs the GPU later tries anew, from the begin. */
 static int32_t finish_opening(struct gpu *gpu, struct error *err)
 {
+    struct error why = { 0 };
+
     if (gpu->ready) {
         return NVBW_OK;
     }
-    TRY(gpu->opening != NULL ? take_opening(gpu, err) : open_context(gpu, err));
-    TRY(gpu_use(gpu, err));
-    TRY(try_kernels(gpu, err));
-    gpu->ready = 1;
-    return NVBW_OK;
+
+    const int32_t status = open_wholly(gpu, &why);
+
+    if (status >= 0) {
+        gpu->ready = 1;
+        return NVBW_OK;
+    }
+    if (!is_left_alone(&why)) {
+        give_back(gpu);
+    }
+    if (err != NULL) {
+        *err = why;
+    }
+    return status;
 }
 
 static void join(struct gpu *gpu)
@@ -360,31 +416,12 @@ int32_t gpu_open_all(struct gpu *gpus, uint32_t gpus_count,
 
 void gpu_close(struct gpu *gpu)
 {
-    const struct cuda_api *const api = gpu->api;
-
     /* Nothing is freed under a thread that uses it. */
     join(gpu);
     if (gpu->opening != NULL) {
         take_opening(gpu, NULL);
     }
-    if (gpu->context == NULL || api->context_set(gpu->context) != CU_SUCCESS) {
-        return;
-    }
-    if (gpu->room != 0) {
-        api->memory_free(gpu->room);
-    }
-    if (gpu->stream != NULL) {
-        api->stream_destroy(gpu->stream);
-    }
-    for (uint32_t i = 0; i < KERNEL_FAMILIES; i++) {
-        if (gpu->modules[i] != NULL) {
-            api->module_unload(gpu->modules[i]);
-        }
-    }
-    api->context_set(NULL);
-    api->context_release(gpu->device);
-    gpu->context = NULL;
-    gpu->ready = 0;
+    give_back(gpu);
 }
 
 int32_t gpu_launch(const struct gpu *gpu, uint32_t kernel,

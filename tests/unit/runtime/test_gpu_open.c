@@ -8,7 +8,10 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -53,6 +56,31 @@ int __wrap_pthread_join(pthread_t thread, void **out)
     return __real_pthread_join(thread, out);
 }
 
+static char calls_file[] = "/tmp/nvbw-gpu-open-XXXXXX";
+
+/* How often the driver's function was called so far. */
+static uint32_t count_calls(const char *function)
+{
+    FILE *const file = fopen(calls_file, "re");
+    char line[128];
+    char name[64];
+    uint32_t count = 0;
+
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL) {
+        count +=
+            sscanf(line, "%*d %63s", name) == 1 && strcmp(name, function) == 0;
+    }
+    fclose(file);
+    return count;
+}
+
+static int remove_calls(void **state)
+{
+    (void)state;
+    return unlink(calls_file);
+}
+
 static void a_refused_context_costs_no_other(void **state)
 {
     static const struct nvbw_cell cell = NVBW_CELL("bandwidth", 0, 0);
@@ -62,7 +90,8 @@ static void a_refused_context_costs_no_other(void **state)
     struct scene scene;
 
     (void)state;
-    setenv("NVBW_SIM_FAULTS", "cuDevicePrimaryCtxRetain:1=2", 1);
+    setenv("NVBW_SIM_FAULTS", "cuDevicePrimaryCtxRetain:1=2,cuMemAlloc:1=2", 1);
+    setenv("NVBW_SIM_CALLS", calls_file, 1);
     scene_open(&scene);
     peer.dst_memory = NVBW_MEM_DEVICE;
     peer.dst_place = 1;
@@ -76,6 +105,11 @@ static void a_refused_context_costs_no_other(void **state)
     }
     scene_close(&scene);
     assert_int_equal(joined_twice, 0);
+    /* What the two that failed had taken was given back as well. */
+    assert_int_equal(count_calls("cuDevicePrimaryCtxRelease"),
+        count_calls("cuDevicePrimaryCtxRetain") - 1);
+    assert_int_equal(
+        count_calls("cuStreamDestroy"), count_calls("cuStreamCreate"));
 }
 
 int main(void)
@@ -83,6 +117,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_refused_context_costs_no_other),
     };
+    const int descriptor = mkstemp(calls_file);
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    if (descriptor < 0) {
+        perror(calls_file);
+        return 1;
+    }
+    close(descriptor);
+    return cmocka_run_group_tests(tests, NULL, remove_calls);
 }

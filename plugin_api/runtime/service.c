@@ -41,6 +41,9 @@ int service_is_over(const struct service *service)
 
 void service_send(struct service *service, uint32_t type, const void *object)
 {
+    if (service->run != NULL && service->run->silent) {
+        return;
+    }
     if (wire_send(service->out_fd, type, object, NULL) < 0 &&
         service->run != NULL) {
         service->run->host_gone = 1;
@@ -128,6 +131,20 @@ static int32_t lend(struct nvbw_ctx *ctx, nvbw_allgather_fn *allgather)
     return NVBW_OK;
 }
 
+static int32_t join(struct nvbw_ctx *ctx, uint32_t rank, uint32_t ranks)
+{
+    struct service *const service = service_of(ctx);
+
+    if (service->run != NULL || rank >= ranks ||
+        (service->plugin.own.flags & NVBW_PLUGIN_MPI) == 0) {
+        return service_broken(
+            service, "C5: join() is for plugins with NVBW_PLUGIN_MPI, in init");
+    }
+    service->rank = rank;
+    service->ranks = ranks;
+    return NVBW_OK;
+}
+
 const struct nvbw_host service_host = {
     .size = sizeof service_host,
     .abi_minor = NVBW_ABI_MINOR,
@@ -149,4 +166,5 @@ const struct nvbw_host service_host = {
     .labels = service_labels,
     .driver = driver,
     .lend = lend,
+    .join = join,
 };

@@ -38,13 +38,14 @@ struct task_run {
     const struct facts *facts;
     struct engine *engine; /* NULL while recording */
     uint32_t recording;
+    uint32_t silent;     /* 1: rank 0 speaks for this one, which follows it */
     struct arena *arena; /* lives as long as the task */
     struct measure_params measure;
     struct cell_word *cells; /* unit_cell_span; NULL while recording */
     uint32_t cells_count;
     struct param_values *params;
     uint32_t params_count;
-    const struct nvbw_place **gpus, **nodes;
+    const struct nvbw_place **gpus, **nodes, **ranks;
     /* The last cell that was asked for a figure which it has not, or NULL. */
     const struct cell_word *figureless;
     struct error broken;     /* status < 0: the contract was broken */
@@ -67,7 +68,8 @@ struct service {
     uint32_t skipped_in_init; /* NVBW_SKIP_*, 0: none */
     char init_text[256];      /* the words of skip() or fail() in init */
     int64_t init_code;
-    nvbw_allgather_fn *allgather;
+    nvbw_allgather_fn *allgather; /* lent in init, or NULL */
+    uint32_t rank, ranks;         /* joined in init; ranks 0: not */
 };
 
 static inline struct service *service_of(struct nvbw_ctx *ctx)

@@ -115,6 +115,12 @@ static int32_t lend(struct nvbw_ctx *ctx, nvbw_allgather_fn *allgather)
                               : service_host.lend(ctx, allgather);
 }
 
+static int32_t join(struct nvbw_ctx *ctx, uint32_t rank, uint32_t ranks)
+{
+    return fails(ctx, "join") ? NVBW_E_SYSTEM
+                              : service_host.join(ctx, rank, ranks);
+}
+
 const struct nvbw_host service_torture = {
     .size = sizeof service_torture,
     .abi_minor = NVBW_ABI_MINOR,
@@ -136,4 +142,5 @@ const struct nvbw_host service_torture = {
     .labels = labels,
     .driver = driver,
     .lend = lend,
+    .join = join,
 };

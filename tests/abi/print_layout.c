@@ -161,6 +161,7 @@ static const struct entry entries[] = {
     MEMBER(nvbw_host, labels),
     MEMBER(nvbw_host, driver),
     MEMBER(nvbw_host, lend),
+    MEMBER(nvbw_host, join),
     STRUCT(nvbw_ctx),
     MEMBER(nvbw_ctx, size),
     MEMBER(nvbw_ctx, flags),

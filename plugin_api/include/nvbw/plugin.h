@@ -383,7 +383,10 @@ struct nvbw_place {
 
 /* MPI plugins lend the runtime one collective: gathers `bytes` from every
  * rank into out (ranks x bytes, in rank order), at the latest by deadline
- * (CLOCK_MONOTONIC). Returns a status. */
+ * (CLOCK_MONOTONIC). Returns a status. out is zeroed before the call; where
+ * not all ranks answered in time the entries of those that did should be
+ * there, so that the host can name the others. Waiting must let MPI go on, and
+ * sleep rather than spin: the ranks may share cores. */
 typedef int32_t nvbw_allgather_fn(struct nvbw_ctx *, const void *in, void *out,
     uint64_t bytes, int64_t deadline_ns);
 
@@ -454,6 +457,10 @@ struct nvbw_host {
         struct nvbw_ctx *, const char *name, uint32_t cuda_version);
     /* MPI plugins only, in init. */
     int32_t (*lend)(struct nvbw_ctx *, nvbw_allgather_fn *allgather);
+    /* MPI plugins only, in init: which rank this process is, of how many. What
+     * lend gave is then used for all that ranks have to agree on. init of an
+     * MPI plugin is called in one process of each rank, and only there. */
+    int32_t (*join)(struct nvbw_ctx *, uint32_t rank, uint32_t ranks);
 };
 
 /* The one argument of your functions. */

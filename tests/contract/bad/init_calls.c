@@ -26,6 +26,7 @@ static int32_t init(struct nvbw_ctx *ctx)
     (void)host->labels(ctx, NULL, 9, NULL);
     (void)host->driver(ctx, NULL, 0);
     (void)host->lend(ctx, NULL);
+    (void)host->join(ctx, 3, 2);
     (void)host->time_left_ns(ctx);
     host->log(ctx, -1, NULL);
     return 12345;

@@ -15,8 +15,8 @@ for word in "$@"; do
   esac
 done
 
-all_apt=("${build_apt[@]}" "${test_apt[@]}")
-all_dnf=("${build_dnf[@]}" "${test_dnf[@]}")
+all_apt=("${build_apt[@]}" "${test_apt[@]}" "${mpi_apt[@]}")
+all_dnf=("${build_dnf[@]}" "${test_dnf[@]}" "${mpi_dnf[@]}")
 install_packages all_apt all_dnf
 command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] ||
   say "no nvcc (it is in no Debian package): kernels for real GPUs come from" \

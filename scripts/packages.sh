@@ -10,6 +10,9 @@ test_apt=(g++ git binutils file libcmocka-dev clang-format clang-tidy python3
   python3-jsonschema libxml2-utils mandoc)
 test_dnf=(gcc-c++ git binutils file libcmocka-devel clang-tools-extra python3
   python3-jsonschema libxml2 mandoc)
+# For the plugin of MPI ranks and its tests.
+mpi_apt=(libopenmpi-dev openmpi-bin)
+mpi_dnf=(openmpi-devel openmpi)
 full_apt=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross debootstrap prometheus
   chromium-headless-shell)
 

@@ -18,7 +18,7 @@ static const char *run_pattern(const struct options *options)
     return options->run_dir != NULL ? options->run_dir : "nvbw-runs/%h-%t";
 }
 
-static int32_t prepare_all(struct prepared *prepared, struct error *err)
+static int32_t prepare_machine(struct prepared *prepared, struct error *err)
 {
     TRY(prepare_plan(prepared, err));
     TRY(prepare_baseline(prepared, err));
@@ -26,8 +26,14 @@ static int32_t prepare_all(struct prepared *prepared, struct error *err)
     TRY(prepare_plugins(prepared, err));
     TRY(prepare_check(prepared, err));
     TRY(prepare_facts(prepared, err));
+    return prepare_team(prepared, err);
+}
+
+static int32_t prepare_units(struct prepared *prepared, struct error *err)
+{
     TRY(prepare_baseline_fits(prepared, err));
     TRY(prepare_schedule(prepared, err));
+    TRY(prepare_team_units(prepared));
     TRY(prepare_budget(prepared, err));
     return prepare_expect(prepared, err);
 }
@@ -135,7 +141,8 @@ static int32_t carry_out(struct prepared *prepared, struct evidence *evidence,
     const struct run_parts run = { .setup = &prepared->setup,
         .evidence = evidence,
         .arena = prepared->arena,
-        .journal = journal };
+        .journal = journal,
+        .team = prepared->team };
     int32_t status = note_all(&start, prepared, &header);
 
     if (status >= 0) {
@@ -145,11 +152,58 @@ static int32_t carry_out(struct prepared *prepared, struct evidence *evidence,
     return status;
 }
 
-static int run(const struct options *options, struct arena *arena)
+/* A rank but 0 exits with 0 whatever comes: rank 0 tells. */
+static int follow(const struct prepared *prepared)
 {
-    struct prepared prepared;
+    struct error err = { 0 };
+
+    if (team_follow(prepared->team, run_open_signals(), &err) < 0) {
+        command_fail(&err, EXIT_PASSED);
+    }
+    return EXIT_PASSED;
+}
+
+static int report_units(
+    struct prepared *prepared, const struct options *options)
+{
     struct evidence evidence = { 0 };
     struct run_dir dir;
+    struct error err = { 0 };
+
+    if (run_dir_create(run_pattern(options), &dir, &err) < 0) {
+        return command_fail(&err, EXIT_USAGE);
+    }
+
+    int exit_code = EXIT_INCOMPLETE;
+
+    if (carry_out(prepared, &evidence, &dir, &err) < 0) {
+        command_fail(&err, exit_code);
+    } else {
+        exit_code = finish_run(options, &evidence, &dir, prepared->arena);
+    }
+    run_dir_close(&dir);
+    return exit_code;
+}
+
+/* From the schedule on: what only rank 0 of an MPI job does. */
+static int run_prepared(
+    struct prepared *prepared, const struct options *options)
+{
+    struct error err = { 0 };
+
+    if (prepare_units(prepared, &err) < 0) {
+        if (prepared->team != NULL) {
+            team_leave(prepared->team);
+        }
+        return command_fail(&err, EXIT_USAGE);
+    }
+    return options->dry_run ? dry_run_print(prepared)
+                            : report_units(prepared, options);
+}
+
+static int run(const struct options *options, struct arena *arena)
+{
+    struct prepared prepared = { 0 };
     struct error err = { 0 };
 
     if (options->args.count > 0) {
@@ -162,25 +216,12 @@ static int run(const struct options *options, struct arena *arena)
         return nvbandwidth_mode_list(options, arena);
     }
     if (prepare_parts(options, arena, &prepared, &err) < 0 ||
-        prepare_all(&prepared, &err) < 0) {
-        return command_fail(&err, EXIT_USAGE);
+        prepare_machine(&prepared, &err) < 0) {
+        return prepare_follows(&prepared) ? EXIT_PASSED
+                                          : command_fail(&err, EXIT_USAGE);
     }
-    if (options->dry_run) {
-        return dry_run_print(&prepared);
-    }
-    if (run_dir_create(run_pattern(options), &dir, &err) < 0) {
-        return command_fail(&err, EXIT_USAGE);
-    }
-
-    int exit_code = EXIT_INCOMPLETE;
-
-    if (carry_out(&prepared, &evidence, &dir, &err) < 0) {
-        command_fail(&err, exit_code);
-    } else {
-        exit_code = finish_run(options, &evidence, &dir, arena);
-    }
-    run_dir_close(&dir);
-    return exit_code;
+    return prepare_follows(&prepared) ? follow(&prepared)
+                                      : run_prepared(&prepared, options);
 }
 
 const struct command command_run = {

@@ -11,6 +11,7 @@
 #include "fit_budget.h"
 #include "locate.h"
 #include "options.h"
+#include "team.h"
 
 struct prepared {
     const struct options *options;
@@ -26,6 +27,7 @@ struct prepared {
     uint32_t plugins_count;
     struct facts facts;
     struct schedule schedule;
+    struct team *team;     /* of an MPI job, else NULL */
     struct fit fit;        /* of the schedule into the budget */
     const char *fit_words; /* what it leaves out, or NULL */
 };
@@ -51,6 +53,13 @@ int32_t prepare_baseline(struct prepared *prepared, struct error *err);
 int32_t prepare_baseline_fits(
     const struct prepared *prepared, struct error *err);
 int32_t prepare_facts(struct prepared *prepared, struct error *err);
+/* In MPI mode: joins the other ranks, whose facts become the run's. Where this
+ * fails, and for ranks but 0, prepare_follows says that rank 0 has the word.
+ * (prepare_team.c) */
+int32_t prepare_team(struct prepared *prepared, struct error *err);
+int prepare_follows(const struct prepared *prepared);
+/* Where ranks cannot share memory no unit runs: each is skipped for that. */
+int32_t prepare_team_units(struct prepared *prepared);
 /* The GPUs of --devices, all without it: positions in prepared->facts.gpus. */
 int32_t prepare_gpus(struct prepared *prepared, uint32_t **out_gpus,
     uint32_t *out_count, struct error *err);

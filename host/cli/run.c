@@ -13,7 +13,7 @@ enum { GRACE_SECONDS = 2 };
 
 /* A signalfd for SIGINT and SIGTERM, which are blocked from here on; workers
  * start with an empty mask. */
-static int open_signals(void)
+int run_open_signals(void)
 {
     sigset_t set;
 
@@ -46,7 +46,8 @@ int32_t run_units(const struct options *options, const struct run_parts *run,
         .journal_most_bytes = JOURNAL_LIMIT_BYTES,
         .grace_ns = GRACE_SECONDS * UINT64_C(1000000000),
         .rerun_failed = (uint32_t)options->rerun_failed,
-        .signal_fd = open_signals(),
+        .signal_fd = run_open_signals(),
+        .team = run->team,
     };
 
     TRY(run_budget(&run->evidence->plan, &request.budget_ns, err));

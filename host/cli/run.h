@@ -12,11 +12,15 @@ struct run_parts {
     struct evidence *evidence;
     struct arena *arena;
     struct journal *journal;
+    struct team *team; /* of rank 0 of an MPI job, else NULL */
 };
 
 /* The plan's budget, UINT64_MAX where it has none. */
 int32_t run_budget(
     const struct plan *plan, uint64_t *out_ns, struct error *err);
+
+/* Blocks SIGINT and SIGTERM, which a signalfd then brings. */
+int run_open_signals(void);
 
 /* Conducts all units with progress on stderr and signals as the contract
  * says. */

@@ -134,6 +134,12 @@ static int32_t axis_of_list(const struct source *source, const char *name,
 static int32_t axis_of_ranks(
     const struct source *source, struct axis *out, struct error *err)
 {
+    const struct unit *const unit = source->unit;
+
+    /* Their GPUs are those of the unit, numbered as they are. */
+    if (source->facts->ranks > 0 && unit->gpus_count > 0) {
+        return axis_of_gpus(source, out, err);
+    }
     TRY(make_axis(source->arena, 1, out, err));
     return set_number(source->arena, out, 0, 0, err);
 }

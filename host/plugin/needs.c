@@ -138,12 +138,23 @@ static struct finding check_device(const struct inquiry *ask)
 
 static struct finding check_mpi(const struct inquiry *ask)
 {
-    if ((ask->testcase->need_features & NVBW_NEED_MPI) == 0 || ask->mpi) {
+    const uint32_t ranks = ask->facts->ranks;
+
+    if ((ask->testcase->need_features & NVBW_NEED_MPI) == 0 ||
+        (ask->mpi && (ranks == 0 || ranks >= ask->testcase->need_ranks))) {
         return fine;
+    }
+    if (ask->mpi) {
+        return (struct finding){ "no_mpi",
+            arena_format(ask->arena,
+                "needs %u MPI ranks, this job has %u: start it as mpirun -np 8 "
+                "nvbw-host --mpi -c plans/multinode.cfg, or with srun",
+                ask->testcase->need_ranks, ranks) };
     }
     return (struct finding){ "no_mpi",
         arena_format(ask->arena,
-            "needs MPI%s: start it under mpirun or srun with --mpi",
+            "needs MPI%s: start it as mpirun -np 8 nvbw-host --mpi -c "
+            "plans/multinode.cfg, or with srun",
             ask->testcase->need_ranks > 1
                 ? arena_format(
                       ask->arena, " with %u ranks", ask->testcase->need_ranks)

@@ -11,6 +11,8 @@
 #include "judge.h"
 #include "quantity.h"
 #include "rounds.h"
+#include "team.h"
+#include "unit_frames.h"
 
 #define MIB (1 << 20)
 
@@ -27,18 +29,6 @@ static uint64_t cooldown_of(const struct plan *plan)
         return 0;
     }
     return ns;
-}
-
-static uint32_t is_mpi(const struct plan *plan)
-{
-    const struct plan_value *const value = plan_option(plan, "mpi");
-    int mpi = 0;
-
-    if (value == NULL || value->texts_count == 0 ||
-        quantity_bool(value->texts[0], &mpi, NULL) < 0) {
-        return 0;
-    }
-    return mpi != 0;
 }
 
 static int32_t cool_down(
@@ -188,14 +178,28 @@ static int32_t write_end(struct conductor *conductor, struct error *err)
     return NVBW_OK;
 }
 
+/* The worker that joined the team is the run's only one. */
+static void take_team(struct conductor *conductor)
+{
+    const struct conduct_request *const request = conductor->request;
+
+    team_hand_over(request->team, &conductor->crew, &conductor->runner.worker);
+    conductor->crew.signal_fd = request->signal_fd;
+    runner_adopt(&conductor->runner, request, unit_frames_take);
+}
+
 int32_t conduct_run(const struct conduct_request *request, struct error *err)
 {
     struct conductor conductor = { .request = request,
         .budget_end_ns = host_clock_after(host_clock_ns(), request->budget_ns),
-        .mpi = is_mpi(&request->evidence->plan) };
+        .mpi = request->team != NULL };
 
     ledger_init(&conductor.ledger, request);
-    crew_open(&conductor.crew, request->signal_fd);
+    if (request->team != NULL) {
+        take_team(&conductor);
+    } else {
+        crew_open(&conductor.crew, request->signal_fd);
+    }
 
     int32_t status = conduct_judged(&conductor, err);
 

@@ -81,6 +81,8 @@ struct conduct_watch {
     void (*tick)(void *user, uint64_t now_ns); /* about four times a second */
 };
 
+struct team;
+
 struct conduct_request {
     const struct worker_setup *setup;
     struct evidence *evidence; /* header, plan, facts, plugins and units are
@@ -92,7 +94,9 @@ struct conduct_request {
     uint64_t grace_ns;           /* from SIGTERM to SIGKILL */
     uint32_t rerun_failed;       /* resume: measure again what did not pass */
     const struct conduct_watch *watch;
-    int signal_fd; /* signalfd with SIGINT, SIGTERM blocked elsewhere; -1 */
+    int signal_fd;     /* signalfd with SIGINT, SIGTERM blocked elsewhere; -1 */
+    struct team *team; /* of rank 0 of an MPI job, whose worker is used and
+                          handed over; else NULL */
 };
 
 /* Carries out all units. Cells that evidence already settles are not wanted

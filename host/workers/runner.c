@@ -107,6 +107,20 @@ static int32_t start_worker(struct runner *runner, struct crew *crew,
         &runner->worker, FRAME_FACTS, &request->evidence->facts, err);
 }
 
+void runner_adopt(struct runner *runner, const struct conduct_request *request,
+    worker_frame_fn *on_frame)
+{
+    struct worker *const worker = &runner->worker;
+
+    snprintf(runner->key, sizeof runner->key, "mpi");
+    worker->on_frame = on_frame;
+    worker->user = runner;
+    worker->grace_ns = request->grace_ns;
+    worker_log_init(
+        &worker->log, request->setup->log_dir, worker->role, (int)worker->pid);
+    runner->has_driver = 1;
+}
+
 static int32_t note_start(
     struct runner *runner, struct ledger *ledger, struct error *err)
 {
@@ -127,6 +141,9 @@ int32_t runner_ensure(struct runner *runner, struct crew *crew,
     char key[sizeof runner->key];
     struct arena arena;
 
+    if (request->team != NULL) {
+        return NVBW_OK; /* it has but one worker */
+    }
     runner_key(unit, request->evidence->plugins,
         request->evidence->plugins_count, key, sizeof key);
     if (runner->worker.stage == WORKER_LIVE && !runner->worker.end.has_bye &&

@@ -30,6 +30,11 @@ int32_t runner_ensure(struct runner *runner, struct crew *crew,
     const struct taint *taint, const struct unit *unit,
     worker_frame_fn *on_frame, struct error *err);
 
+/* Takes over the worker that an MPI job has from before, and from now on gives
+ * no other. */
+void runner_adopt(struct runner *runner, const struct conduct_request *request,
+    worker_frame_fn *on_frame);
+
 /* Lets an idle worker quit, and waits for it, within a bound of time. */
 int32_t runner_retire(struct runner *runner, struct crew *crew,
     struct ledger *ledger, struct error *err);

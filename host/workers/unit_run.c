@@ -357,7 +357,7 @@ static int32_t check_gpus_left(struct unit_run *run, struct error *err)
     struct conductor *const conductor = run->conductor;
 
     if (!is_gpu_in_doubt(&conductor->runner.worker.end) ||
-        conductor->crew.signals > 0) {
+        conductor->crew.signals > 0 || conductor->mpi) {
         return NVBW_OK;
     }
 
@@ -456,13 +456,31 @@ static int32_t start_failed(
     return unit_run_settle_all(run, &cause, err);
 }
 
+/* A rank's worker that ended between two units cannot be had again. */
+static int32_t has_lost_mpi(struct unit_run *run, int *out, struct error *err)
+{
+    struct conductor *const conductor = run->conductor;
+
+    *out = conductor->mpi && conductor->runner.worker.stage != WORKER_LIVE;
+    if (!*out) {
+        return NVBW_OK;
+    }
+    conductor->mpi_ended = 1;
+    return runner_note_end(&conductor->runner, &conductor->ledger, err);
+}
+
 /* One worker's share of the wanted cells. */
 static int32_t run_once(struct unit_run *run, struct error *err)
 {
     struct conductor *const conductor = run->conductor;
     struct runner *const runner = &conductor->runner;
     struct error why = { .status = NVBW_OK };
+    int is_lost = 0;
 
+    TRY(has_lost_mpi(run, &is_lost, err));
+    if (is_lost) {
+        return NVBW_OK;
+    }
     if (runner_ensure(runner, &conductor->crew, conductor->request,
             &conductor->ledger, &conductor->taint, run->unit, unit_frames_take,
             &why) < 0) {

@@ -57,6 +57,7 @@ static const struct field gpu_list[] = {
     FIELD(gpu_facts, U64, rows_remapped),
     FIELD_LIST(gpu_facts, TEXTS, processes),
     FIELD(gpu_facts, TEXT, trouble),
+    FIELD(gpu_facts, TEXT, host),
     FIELD_END,
 };
 static const struct fields gpu_fields = FIELDS(gpu_facts, gpu_list);
@@ -106,6 +107,7 @@ static const struct field facts_list[] = {
     FIELD_STRUCTS(facts, gpus, &gpu_fields),
     FIELD_STRUCTS(facts, nodes, &node_fields),
     FIELD_STRUCTS(facts, pairs, &pair_fields),
+    FIELD(facts, U32, ranks),
     FIELD_END,
 };
 const struct fields facts_fields = FIELDS(facts, facts_list);

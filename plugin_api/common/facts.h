@@ -49,6 +49,7 @@ struct gpu_facts {
     const char **processes; /* "pid name" of others that use it */
     uint32_t processes_count;
     const char *trouble; /* why it cannot be used, or NULL */
+    const char *host;    /* of an MPI job: the host that it is in, else NULL */
 };
 
 struct node_facts {
@@ -91,6 +92,10 @@ struct facts {
     uint32_t nodes_count;
     struct pair_facts *pairs;
     uint32_t pairs_count;
+    /* Of an MPI job: how many ranks it has. Then `gpus` are not those of a
+     * host but of the ranks, one each and in their order, numbered by rank;
+     * the rest is rank 0's host. 0: this is no MPI job. */
+    uint32_t ranks;
 };
 
 extern const struct fields facts_fields;

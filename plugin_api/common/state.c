@@ -126,6 +126,8 @@ const struct reason reason_table[] = {
         "a CUDA error left the process without a usable GPU" },
     { "not_found", STATE_ERROR, REASON_OTHER,
         "there is no testcase of this name" },
+    { "rank_lost", STATE_ERROR, REASON_OTHER,
+        "another rank of the MPI job ended or did not answer" },
     { "facts_changed", STATE_ERROR, REASON_OTHER,
         "the worker saw another machine than the run was planned for" },
 

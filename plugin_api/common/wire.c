@@ -14,6 +14,8 @@ const struct name task_role_names[] = {
     { TASK_RUN, "run" },
     { TASK_FACTS, "facts" },
     { TASK_HEALTH, "health" },
+    { TASK_JOIN, "join" },
+    { TASK_FOLLOW, "follow" },
     { 0, NULL },
 };
 
@@ -64,6 +66,16 @@ static const struct field labels_list[] = {
     FIELD_END,
 };
 const struct fields labels_fields = FIELDS(labels_frame, labels_list);
+
+static const struct field team_list[] = {
+    FIELD(team_frame, U32, rank),
+    FIELD(team_frame, U32, ranks),
+    FIELD(team_frame, TEXT, handle),
+    FIELD(team_frame, TEXT, reason),
+    FIELD(team_frame, TEXT, message),
+    FIELD_END,
+};
+const struct fields team_fields = FIELDS(team_frame, team_list);
 
 static const struct field begin_list[] = {
     FIELD_LIST(begin_frame, U32S, cells),
@@ -116,6 +128,7 @@ const struct fields *wire_fields(uint32_t type)
         [FRAME_LOG] = &log_fields,
         [FRAME_DONE] = &done_fields,
         [FRAME_BYE] = &bye_fields,
+        [FRAME_TEAM] = &team_fields,
     };
 
     return type < FRAME_TYPE_END ? table[type] : NULL;

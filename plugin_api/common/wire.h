@@ -19,6 +19,8 @@
  *   run       the unit's wanted cells
  *   facts     FACTS
  *   health    DONE says whether the task's GPUs still answer
+ *   join      starts MPI: TEAM, and FACTS of all ranks together
+ *   follow    of the ranks but 0: what rank 0 is asked for, until it quits
  *   watch     telemetry (later) */
 #ifndef NVBW_WIRE_H
 #define NVBW_WIRE_H
@@ -52,6 +54,7 @@ enum frame_type {
     FRAME_LOG,
     FRAME_DONE,
     FRAME_BYE,
+    FRAME_TEAM,
     FRAME_TYPE_END
 };
 
@@ -60,7 +63,9 @@ enum task_role {
     TASK_RECORD,
     TASK_RUN,
     TASK_FACTS,
-    TASK_HEALTH
+    TASK_HEALTH,
+    TASK_JOIN,
+    TASK_FOLLOW
 };
 extern const struct name task_role_names[];
 
@@ -91,7 +96,7 @@ struct task_frame {
     struct settled_cell *settled;
     uint32_t settled_count;
     uint64_t budget_ns; /* left for the whole run, UINT64_MAX: unbounded */
-    uint32_t *gpus;     /* health: positions in facts->gpus */
+    uint32_t *gpus;     /* health, join: positions in facts->gpus */
     uint32_t gpus_count;
     uint32_t apart;     /* run: 1: what the plugin measures side by side is
                            measured one after another */
@@ -108,6 +113,15 @@ struct labels_frame {
     uint32_t axis; /* 0: rows, 1: cols */
     const char **names;
     uint32_t names_count;
+};
+
+/* Where this process stands in an MPI job, and whether its ranks can measure
+ * together. */
+struct team_frame {
+    uint32_t rank, ranks;
+    const char *handle;  /* how memory is shared: "fabric", "descriptor" */
+    const char *reason;  /* of the skip where it cannot be, else NULL */
+    const char *message; /* which ranks cannot, and what to do */
 };
 
 /* Sent before each measurement: these cells are in flight on these GPUs. */
@@ -148,7 +162,8 @@ struct bye_frame {
 };
 
 extern const struct fields hello_fields, task_fields, quit_fields,
-    labels_fields, begin_fields, log_fields, done_fields, bye_fields;
+    labels_fields, team_fields, begin_fields, log_fields, done_fields,
+    bye_fields;
 
 /* The payload's table by frame type; NULL for an unknown type. */
 const struct fields *wire_fields(uint32_t type);

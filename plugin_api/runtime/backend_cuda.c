@@ -8,6 +8,7 @@
 #include "cuda_session.h"
 #include "driver_codes.h"
 #include "flow.h"
+#include "peers.h"
 
 #define CLOCK_GAP_NS    50e3 /* that is always forgiven */
 #define CLOCK_GAP_RATIO 0.02
@@ -20,9 +21,13 @@ enum { SLOWEST_BYTES_PER_NS = 1 };
 static const uint64_t look_every_ns = UINT64_C(1) * 1000 * 1000 * 1000;
 static const uint64_t sample_spare_ns = UINT64_C(10) * 1000 * 1000 * 1000;
 
+/* A team that lost a rank is of no use any more either. */
 static void note_poison(
     struct engine *engine, int32_t status, const struct error *err)
 {
+    if (status == PEERS_E_LOST) {
+        engine->poisoned = 1;
+    }
     if (status == NVBW_E_CUDA &&
         (driver_code_is_sticky(err->code) || err->code == CU_ERROR_TIMEOUT)) {
         engine->poisoned = 1;
@@ -37,13 +42,16 @@ static int32_t open_backend(struct session *session, struct error *err)
     FAIL_IF(cuda == NULL, err, NVBW_E_SYSTEM, "no memory for a session");
     cuda->session = session;
     cuda->engine = session->engine;
-    cuda->count = session->flows_count;
-    cuda->flows = arena_alloc(session->arena, cuda->count, sizeof *cuda->flows);
+    cuda->all_count = session->flows_count;
+    cuda->peers = session->engine->setup.peers;
+    cuda->flows =
+        arena_alloc(session->arena, cuda->all_count, sizeof *cuda->flows);
     FAIL_IF(cuda->flows == NULL, err, NVBW_E_SYSTEM, "no memory for %u flows",
-        cuda->count);
+        cuda->all_count);
     session->state = cuda;
 
-    const int32_t status = cuda_session_open(cuda, err);
+    const int32_t status =
+        team_agree(cuda, "open", cuda_session_open(cuda, err), err);
 
     if (status < 0) {
         note_poison(cuda->engine, status, err);
@@ -75,7 +83,7 @@ static int32_t prepare_session(struct cuda_session *cuda, uint64_t copies,
 {
     TRY(slices_get(cuda, copies, background, err));
     wait_for_quiet(cuda);
-    for (uint32_t i = 0; i < cuda->count; i++) {
+    for (uint32_t i = 0; i < cuda->all_count; i++) {
         if (cuda->flows[i].run->record.node_seen == NULL) {
             cuda_describe_node(cuda, cuda->flows[i].run);
         }
@@ -94,7 +102,8 @@ static int32_t prepare_backend(struct session *session, uint64_t copies,
     double background, struct error *err)
 {
     struct cuda_session *const cuda = session->state;
-    const int32_t status = prepare_session(cuda, copies, background, err);
+    const int32_t status = team_agree(
+        cuda, "prepare", prepare_session(cuda, copies, background, err), err);
 
     note_poison(cuda->engine, status, err);
     return status;
@@ -175,7 +184,7 @@ static int32_t watch_words(struct cuda_session *cuda, uint64_t begun_ns,
     uint64_t last_ns = begun_ns;
     uint64_t looked_ns = begun_ns;
 
-    while (watch->end.next_ns == 0) {
+    while (cuda->count > 0 && watch->end.next_ns == 0) {
         const uint64_t now_ns = clock_now_ns();
 
         see(&watch->start, words[WORD_START], last_ns, now_ns);
@@ -220,12 +229,22 @@ int32_t cuda_elapsed(const struct cuda_flow *flow, struct CUevent_st *start,
     return NVBW_OK;
 }
 
-static int32_t seconds_of(
+static int32_t own_seconds(
     const struct cuda_flow *flow, double *out, struct error *err)
 {
     return flow->initiator->seconds != NULL
                ? flow->initiator->seconds(flow, out, err)
                : cuda_elapsed(flow, flow->start, flow->end, out, err);
+}
+
+static int32_t seconds_of(const struct cuda_session *cuda,
+    const struct cuda_flow *flow, double *out, struct error *err)
+{
+    if (cuda->peers != NULL) {
+        *out = flow->seconds; /* shared already */
+        return NVBW_OK;
+    }
+    return own_seconds(flow, out, err);
 }
 
 /* Bytes, or repeats where the figure is the time of one. */
@@ -284,7 +303,7 @@ static int32_t figure(struct cuda_session *cuda, uint32_t target,
 
     out->amount = what->is_total ? background_bytes : 0.0;
     out->seconds = sample->seconds;
-    for (uint32_t i = 0; i < cuda->count; i++) {
+    for (uint32_t i = 0; i < cuda->all_count; i++) {
         const struct cuda_flow *const flow = &cuda->flows[i];
         const int forward = flow->run->cell == (int32_t)target;
         const int reverse = flow->run->reverse == (int32_t)target;
@@ -300,7 +319,7 @@ static int32_t figure(struct cuda_session *cuda, uint32_t target,
         if (in_parts || !what->is_total) {
             double seconds = 0.0;
 
-            TRY(seconds_of(flow, &seconds, err));
+            TRY(seconds_of(cuda, flow, &seconds, err));
             longest = fmax(longest, seconds);
         }
     }
@@ -310,18 +329,24 @@ static int32_t figure(struct cuda_session *cuda, uint32_t target,
     if (what->is_total) {
         cuda->coarse = cuda->step_bytes > COARSE_RATIO * out->amount;
     }
+    if (what->is_total && cuda->peers != NULL) {
+        team_total(cuda, target, out);
+    }
     if (what->is_total && what->unit == NVBW_UNIT_NANOSECONDS) {
         out->amount = 1.0;
     }
     return NVBW_OK;
 }
 
-static int32_t read_sample(struct cuda_session *cuda, const struct watch *watch,
-    struct sample *sample, struct error *err)
+/* What this process saw of the flows that it carried out. */
+static int32_t read_own(struct cuda_session *cuda, const struct watch *watch,
+    struct sample *sample, double *out_background_bytes, struct error *err)
 {
     struct cuda_flow *const hub = cuda->hub;
-    double background_bytes = 0.0;
 
+    if (hub == NULL) {
+        return NVBW_OK;
+    }
     if (cuda->gated && gate_timed_out(cuda)) {
         sample->state = SAMPLE_GATE_TIMEOUT;
         return NVBW_OK;
@@ -330,13 +355,31 @@ static int32_t read_sample(struct cuda_session *cuda, const struct watch *watch,
     TRY(cuda_elapsed(hub, hub->start,
         cuda->last_end != NULL ? cuda->last_end : hub->end, &sample->seconds,
         err));
-    cuda->seconds = sample->seconds;
-    TRY(cover_judge(cuda, sample->seconds, sample, &background_bytes, err));
+    TRY(cover_judge(cuda, sample->seconds, sample, out_background_bytes, err));
     TRY(together_judge(cuda, sample, err));
     if (sample->state == SAMPLE_GOOD) {
         TRY(overlap_judge(cuda, sample, err));
     }
     judge_clock(cuda, watch, sample->seconds, sample);
+    for (uint32_t i = 0; cuda->peers != NULL && i < cuda->count; i++) {
+        struct cuda_flow *const flow = &cuda->flows[i];
+
+        TRY(own_seconds(flow, &flow->seconds, err));
+    }
+    return NVBW_OK;
+}
+
+static int32_t read_sample(struct cuda_session *cuda, const struct watch *watch,
+    struct sample *sample, struct error *err)
+{
+    double background_bytes = 0.0;
+
+    TRY(read_own(cuda, watch, sample, &background_bytes, err));
+    TRY(team_share_sample(cuda, sample, err));
+    if (sample->state == SAMPLE_GATE_TIMEOUT) {
+        return NVBW_OK;
+    }
+    cuda->seconds = sample->seconds;
     for (uint32_t i = 0; i < cuda->session->targets_count; i++) {
         TRY(figure(cuda, i, background_bytes, sample, err));
     }
@@ -355,16 +398,24 @@ static int32_t begin_flows(struct cuda_session *cuda, struct error *err)
     return NVBW_OK;
 }
 
+/* Until all ranks have queued theirs. */
+static int32_t queue_sample(struct cuda_session *cuda, struct error *err)
+{
+    TRY(contents_set(cuda, err));
+    TRY(begin_flows(cuda, err));
+    TRY(team_clear(cuda, err));
+    TRY(stream_plan_queue(cuda, err));
+    return team_meet(cuda, "queued", err);
+}
+
 static int32_t take_sample(
     struct cuda_session *cuda, struct sample *sample, struct error *err)
 {
     struct watch watch = { 0 };
 
     cuda->session->epoch++;
-    TRY(contents_set(cuda, err));
-    TRY(begin_flows(cuda, err));
 
-    const int32_t queued = stream_plan_queue(cuda, err);
+    const int32_t queued = queue_sample(cuda, err);
 
     /* What was queued before the failure must not wait for the gate's own
      * timeout: whoever tidies up waits for it. */
@@ -377,6 +428,7 @@ static int32_t take_sample(
     const uint64_t deadline_ns = begun_ns + longest_ns(cuda);
 
     gate_open(cuda);
+    TRY(team_opened(cuda, err));
     TRY(watch_words(cuda, begun_ns, deadline_ns, &watch, err));
     TRY(watch_streams(cuda, deadline_ns, err));
     return read_sample(cuda, &watch, sample, err);
@@ -386,13 +438,14 @@ static int32_t sample_backend(
     struct session *session, struct sample *out, struct error *err)
 {
     struct cuda_session *const cuda = session->state;
-    const int32_t status = take_sample(cuda, out, err);
+    const int32_t status =
+        team_agree(cuda, "sample", take_sample(cuda, out, err), err);
 
     note_poison(cuda->engine, status, err);
     return status;
 }
 
-static int32_t verify_session(struct cuda_session *cuda, struct error *err)
+static int32_t compare_all(struct cuda_session *cuda, struct error *err)
 {
     TRY(verify_counted(cuda, err));
     if (cuda->background_count > 0 && !cuda->background_verified) {
@@ -405,7 +458,8 @@ static int32_t verify_session(struct cuda_session *cuda, struct error *err)
 static int32_t verify_backend(struct session *session, struct error *err)
 {
     struct cuda_session *const cuda = session->state;
-    const int32_t status = verify_session(cuda, err);
+    const int32_t status =
+        team_agree(cuda, "verify", team_verify(cuda, compare_all, err), err);
 
     note_poison(cuda->engine, status, err);
     return status;

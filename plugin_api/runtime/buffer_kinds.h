@@ -7,6 +7,7 @@
 #include "buffer.h"
 
 extern const struct buffer_kind buffer_device;         /* buffer_device.c */
+extern const struct buffer_kind buffer_fabric;         /* buffer_fabric.c */
 extern const struct buffer_kind buffer_huge_page;      /* buffer_huge.c */
 extern const struct buffer_kind buffer_managed;        /* buffer_driver.c */
 extern const struct buffer_kind buffer_pageable;       /* buffer_pageable.c */

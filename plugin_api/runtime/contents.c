@@ -19,12 +19,12 @@ struct gpu *contents_owner(const struct cuda_session *cuda,
 
 uint64_t contents_key(const struct cuda_flow *flow, uint64_t slice)
 {
-    return pattern_key(flow->slot + 1, slice, flow->epochs[0]);
+    return pattern_key(flow->number + 1, slice, flow->epochs[0]);
 }
 
 uint64_t contents_back_key(const struct cuda_flow *flow, uint64_t slice)
 {
-    return pattern_key(WORD_FLOWS + flow->slot + 1, slice, flow->epochs[1]);
+    return pattern_key(WORD_FLOWS + flow->number + 1, slice, flow->epochs[1]);
 }
 
 /* Of all that stands: so it can be told by its layout alone. */
@@ -39,8 +39,8 @@ uint64_t contents_tag(const struct cuda_flow *flow, uint32_t is_back)
         size, (uint64_t)record->operation << 32 | flow->slices, EPOCH_STANDS);
 
     /* Who filled it is part of it: over a bad link it may be wrong. */
-    return pattern_key(
-               (uint64_t)flow->gpu->position << 32 | (2 * flow->slot + is_back),
+    return pattern_key((uint64_t)flow->gpu->position << 32 |
+                           (2 * flow->number + is_back),
                layout, EPOCH_STANDS) |
            1;
 }
@@ -57,7 +57,7 @@ static int32_t fill_part(const struct cuda_session *cuda,
     struct gpu *const owner = contents_owner(cuda, flow, buffer);
     struct fill_args args = { buffer->device + offset, bytes, key };
 
-    if (bytes == 0) {
+    if (bytes == 0 || !team_owns(cuda, owner)) {
         return NVBW_OK;
     }
     if (owner == NULL) {
@@ -75,7 +75,7 @@ static int32_t poison_part(const struct cuda_session *cuda,
     struct gpu *const owner = contents_owner(cuda, flow, buffer);
     struct poison_args args = { buffer->device + offset, bytes, POISON_WORD };
 
-    if (bytes == 0) {
+    if (bytes == 0 || !team_owns(cuda, owner)) {
         return NVBW_OK;
     }
     if (owner == NULL) {
@@ -210,9 +210,10 @@ static int32_t wait_for(const struct cuda_session *cuda,
     const struct gpu *const owner =
         buffer != NULL ? contents_owner(cuda, flow, buffer) : NULL;
 
-    return owner == NULL ? NVBW_OK
-                         : gpu_wait(owner, owner->stream, contents_limit_ns,
-                               "filling buffers", err);
+    return owner == NULL || !team_owns(cuda, owner)
+               ? NVBW_OK
+               : gpu_wait(owner, owner->stream, contents_limit_ns,
+                     "filling buffers", err);
 }
 
 /* What was filled is there now. */
@@ -231,16 +232,16 @@ static void tag_standing(struct cuda_flow *flow)
 
 int32_t contents_set(struct cuda_session *cuda, struct error *err)
 {
-    for (uint32_t i = 0; i < cuda->count; i++) {
-        TRY(set_flow(cuda, &cuda->flows[i], err));
+    for (uint32_t i = 0; i < cuda->all_count; i++) {
+        TRY(set_flow(cuda, cuda_flow_at(cuda, i), err));
     }
-    for (uint32_t i = 0; i < cuda->count; i++) {
+    for (uint32_t i = 0; i < cuda->all_count; i++) {
         const struct flow_run *const run = cuda->flows[i].run;
 
         TRY(wait_for(cuda, &cuda->flows[i], run->src, err));
         TRY(wait_for(cuda, &cuda->flows[i], run->dst, err));
     }
-    for (uint32_t i = 0; i < cuda->count; i++) {
+    for (uint32_t i = 0; i < cuda->all_count; i++) {
         tag_standing(&cuda->flows[i]);
     }
     return NVBW_OK;

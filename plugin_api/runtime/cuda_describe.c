@@ -127,7 +127,7 @@ void cuda_describe_records(const struct cuda_session *cuda)
     for (uint32_t i = 0; i < session->targets_count; i++) {
         struct record *const record = session->targets[i].record;
 
-        for (uint32_t f = 0; f < cuda->count; f++) {
+        for (uint32_t f = 0; f < cuda->all_count; f++) {
             if (is_counted_in(cuda, &cuda->flows[f], i)) {
                 describe(cuda, &cuda->flows[f], record);
                 flag_half(cuda, &cuda->flows[f], &session->targets[i]);

@@ -5,6 +5,7 @@
 #include "copy_size.h"
 #include "cuda_session.h"
 #include "flow.h"
+#include "peers.h"
 #include "state.h"
 
 static int32_t not_built(const struct flow_record *record, struct error *err)
@@ -76,12 +77,12 @@ static int32_t open_flow(
 {
     const struct flow_record *const record = &flow->run->record;
 
-    TRY(find_initiator(flow, err));
     FAIL_IF(!flow->initiator->own_slices && record->repeats > COPIES_MOST, err,
         NVBW_E_INVALID,
         "a flow asks for %llu copies a sample, at most %d can be queued",
         (unsigned long long)record->repeats, COPIES_MOST);
     TRY(engine_gpu(cuda->engine, record->executor, &flow->gpu, err));
+    flow->opened = 1;
     TRY(open_peer(cuda, flow, record->src_memory, record->src_place, err));
     TRY(open_peer(cuda, flow, record->dst_memory, record->dst_place, err));
     TRY(gpu_use(flow->gpu, err));
@@ -108,36 +109,92 @@ static int is_gateable(uint32_t memory)
 
 /* Copies that the driver stages may block the thread that queues them, so
  * they are not gated either. */
-static void list_flows(struct cuda_session *cuda)
+static void list_flow(
+    struct cuda_session *cuda, struct cuda_flow *flow, uint32_t number)
 {
     struct session *const session = cuda->session;
+    const struct flow_record *const record = &session->flows[number].record;
 
-    cuda->gated = session->params.gate;
-    for (uint32_t i = 0; i < cuda->count; i++) {
-        struct cuda_flow *const flow = &cuda->flows[i];
-        const struct flow_record *const record = &session->flows[i].record;
+    flow->run = &session->flows[number];
+    flow->run->state = flow;
+    flow->number = number;
+    flow->gpu = &cuda->engine->gpus[record->executor];
+    flow->background = (record->flags & NVBW_FLOW_BACKGROUND) != 0;
+    cuda->gated = cuda->gated && !is_staged(flow) &&
+                  is_gateable(record->src_memory) &&
+                  is_gateable(record->dst_memory);
+}
 
-        flow->run = &session->flows[i];
-        flow->run->state = flow;
-        flow->slot = i;
-        flow->background = (record->flags & NVBW_FLOW_BACKGROUND) != 0;
-        if (flow->background) {
-            cuda->background_count++;
-        } else {
-            cuda->hub = cuda->hub != NULL ? cuda->hub : flow;
-            cuda->counted_count++;
-        }
-        cuda->gated = cuda->gated && !is_staged(flow) &&
-                      is_gateable(record->src_memory) &&
-                      is_gateable(record->dst_memory);
+static void count_flow(struct cuda_session *cuda, struct cuda_flow *flow)
+{
+    flow->slot = cuda->count++;
+    if (flow->background) {
+        cuda->background_count++;
+    } else {
+        cuda->hub = cuda->hub != NULL ? cuda->hub : flow;
+        cuda->counted_count++;
     }
+}
+
+static int is_ours(const struct cuda_session *cuda, uint32_t number)
+{
+    const int32_t executor = cuda->session->flows[number].record.executor;
+
+    return cuda->peers == NULL || (int32_t)cuda->peers->rank == executor;
+}
+
+/* Ours first, then those of other ranks. */
+static void list_flows(struct cuda_session *cuda)
+{
+    uint32_t at = 0;
+
+    cuda->gated = cuda->session->params.gate;
+    for (uint32_t i = 0; i < cuda->all_count; i++) {
+        if (is_ours(cuda, i)) {
+            list_flow(cuda, &cuda->flows[at], i);
+            count_flow(cuda, &cuda->flows[at++]);
+        }
+    }
+    for (uint32_t i = 0; i < cuda->all_count; i++) {
+        if (!is_ours(cuda, i)) {
+            list_flow(cuda, &cuda->flows[at++], i);
+        }
+    }
+    for (uint32_t i = 0; i < cuda->all_count && cuda->lead == NULL; i++) {
+        struct cuda_flow *const flow = cuda_flow_at(cuda, i);
+
+        cuda->lead = flow->background ? NULL : flow;
+    }
+}
+
+/* Flows that queue on one GPU's streams, at most; other ranks' have queues of
+ * their own. */
+static uint32_t count_busiest(const struct cuda_session *cuda)
+{
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; cuda->peers != NULL && i < cuda->all_count; i++) {
+        uint32_t beside = 0;
+
+        for (uint32_t k = 0; k < cuda->all_count; k++) {
+            beside += cuda->flows[k].gpu == cuda->flows[i].gpu;
+        }
+        most = beside > most ? beside : most;
+    }
+    return cuda->peers != NULL ? most : cuda->all_count;
 }
 
 static int32_t check_flows(const struct cuda_session *cuda, struct error *err)
 {
     FAIL_IF(cuda->count > WORD_FLOWS, err, NVBW_E_INVALID,
         "%u flows at once, at most %d are possible", cuda->count, WORD_FLOWS);
-    FAIL_IF(cuda->hub == NULL, err, NVBW_E_INVALID,
+    FAIL_IF(count_busiest(cuda) > WORD_FLOWS - OTHER_OPERATIONS &&
+                cuda->peers != NULL,
+        err, NVBW_E_INVALID,
+        "%u flows at once on one rank, at most %d are "
+        "possible",
+        count_busiest(cuda), WORD_FLOWS - OTHER_OPERATIONS);
+    FAIL_IF(cuda->lead == NULL, err, NVBW_E_INVALID,
         "a measurement has background flows only");
     FAIL_IF(cuda->background_count > 0 && !cuda->gated &&
                 cuda->session->params.gate,
@@ -149,7 +206,7 @@ static int32_t check_flows(const struct cuda_session *cuda, struct error *err)
 
 static void close_flow(struct cuda_session *cuda, struct cuda_flow *flow)
 {
-    if (flow->gpu == NULL || gpu_use(flow->gpu, NULL) < 0) {
+    if (!flow->opened || gpu_use(flow->gpu, NULL) < 0) {
         return;
     }
     if (flow->initiator->close != NULL) {
@@ -184,6 +241,7 @@ void cuda_session_close(struct cuda_session *cuda)
         return;
     }
     slices_put(cuda);
+    team_close(cuda);
     close_event(cuda, cuda->last_end);
     close_event(cuda, cuda->covered);
     for (uint32_t i = 0; i < cuda->count; i++) {
@@ -193,6 +251,9 @@ void cuda_session_close(struct cuda_session *cuda)
 
 static int32_t open_hub(struct cuda_session *cuda, struct error *err)
 {
+    if (cuda->hub == NULL) {
+        return NVBW_OK;
+    }
     TRY(gpu_use(cuda->hub->gpu, err));
     if (cuda->counted_count > 1) {
         TRY(make_event(cuda->hub, CU_EVENT_IS_DEFAULT, &cuda->last_end, err));
@@ -212,13 +273,13 @@ static uint64_t larger(uint64_t one, uint64_t other)
 static uint64_t count_least(const struct cuda_session *cuda)
 {
     const struct facts *const facts = cuda->session->facts;
-    const struct flow_record *const record = &cuda->hub->run->record;
+    const struct flow_record *const record = &cuda->lead->run->record;
     uint64_t least = copy_count_least(facts, record);
 
-    if (cuda->counted_count > 1) {
+    if (cuda->all_count > 1 + cuda->background_count) {
         least = larger(least, COPIES_PACED);
     }
-    return cuda->hub->initiator->own_slices
+    return cuda->lead->initiator->own_slices
                ? larger(least, copy_slices_least(facts, record))
                : least;
 }
@@ -229,21 +290,25 @@ int32_t cuda_session_open(struct cuda_session *cuda, struct error *err)
 
     list_flows(cuda);
     TRY(check_flows(cuda, err));
+    for (uint32_t i = 0; i < cuda->all_count; i++) {
+        TRY(find_initiator(&cuda->flows[i], err));
+    }
     for (uint32_t i = 0; i < cuda->count; i++) {
         TRY(open_flow(cuda, &cuda->flows[i], err));
     }
     TRY(open_hub(cuda, err));
+    TRY(team_open(cuda, err));
     session->copies_least = count_least(cuda);
     session->copies_limit =
-        STREAM_OPERATIONS - OTHER_OPERATIONS - session->flows_count;
+        STREAM_OPERATIONS - OTHER_OPERATIONS - count_busiest(cuda);
     session->copies_limit = session->copies_limit < COPIES_MOST
                                 ? session->copies_limit
                                 : COPIES_MOST;
     session->copies_limit = copy_count_most(
-        session->facts, &cuda->hub->run->record, session->copies_limit);
-    if (cuda->hub->initiator->bounds != NULL) {
-        cuda->hub->initiator->bounds(
-            cuda, cuda->hub, &session->copies_least, &session->copies_limit);
+        session->facts, &cuda->lead->run->record, session->copies_limit);
+    if (cuda->lead->initiator->bounds != NULL) {
+        cuda->lead->initiator->bounds(
+            cuda, cuda->lead, &session->copies_least, &session->copies_limit);
     }
     session->copies_least = session->copies_least < session->copies_limit
                                 ? session->copies_least

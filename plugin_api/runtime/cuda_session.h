@@ -30,11 +30,13 @@ enum {
 struct cuda_flow {
     struct flow_run *run;
     struct gpu *gpu; /* of the executor */
+    uint32_t opened; /* 1: by this process, so it closes it */
     const struct initiator *initiator;
     struct CUstream_st *stream;
     struct CUevent_st *ready, *start, *end;
     struct CUevent_st *first; /* after the first counted copy, or NULL */
     uint32_t slot;            /* position of its words */
+    uint32_t number;          /* in the session; the same for all ranks */
     uint32_t background;
     uint64_t copies; /* of a sample, or chunks of the background */
     /* Of either side, beside the one for warm-up. A sample takes as many as it
@@ -51,6 +53,7 @@ struct cuda_flow {
     /* By way (ways.c): of what stands in its source, or is written. */
     uint64_t epochs[2];
     double rate;        /* bytes/s seen in the last sample; background */
+    double seconds;     /* between ranks: of the last sample */
     uint32_t ended;     /* 1: before the measured flows in that sample */
     uint32_t standing;  /* 1: sources that stand were filled, not tagged yet */
     uint32_t filled;    /* 1: contents were set since the buffers are there */
@@ -72,9 +75,17 @@ enum { WAYS = 2 };
 struct cuda_session {
     struct session *session;
     struct engine *engine;
+    /* Those that this process carries out come first, `count` of them; the
+     * rest, up to all_count, is carried out by other ranks. */
     struct cuda_flow *flows;
-    uint32_t count, counted_count, background_count;
-    struct cuda_flow *hub; /* the counted flow whose stream keeps the time */
+    uint32_t count, all_count, counted_count, background_count;
+    struct cuda_flow *hub;  /* the counted flow whose stream keeps the time;
+                              NULL: other ranks carry all of them out */
+    struct cuda_flow *lead; /* the first counted flow, whoever carries it out:
+                               what is decided of all follows from it */
+    struct peers *peers;    /* of an MPI job, else NULL */
+    struct buffer *flag;    /* between ranks: the word that opens all gates */
+    double *rank_seconds;   /* between ranks: of the last sample, by rank */
     struct CUevent_st *last_end;
     struct CUevent_st *covered; /* after the last snapshot, or NULL */
     uint32_t gated;
@@ -90,6 +101,13 @@ struct cuda_session {
     uint32_t moves, placements;
     uint32_t coarse; /* 1: a total is known no better than to COARSE_RATIO */
 };
+
+/* The flow with this number. */
+static inline struct cuda_flow *cuda_flow_at(
+    const struct cuda_session *cuda, uint32_t number)
+{
+    return (struct cuda_flow *)cuda->session->flows[number].state;
+}
 
 /* cuda_open.c */
 /* From the session's flows; on failure the caller closes it too. */
@@ -177,8 +195,45 @@ struct gpu *contents_owner(const struct cuda_session *cuda,
 /* gate.c */
 int32_t gate_close(struct cuda_session *cuda, struct error *err);
 void gate_open(struct cuda_session *cuda);
+/* When a gate opens by itself: between ranks later than any of them stops
+ * waiting for the others. */
+uint64_t gate_limit(const struct cuda_session *cuda, const struct gpu *gpu);
 /* 1 if any gate opened by its own timeout. */
 int gate_timed_out(const struct cuda_session *cuda);
+
+/* team.c: what ranks agree on; alone, nothing. */
+/* 1 if this process works on that GPU's memory. */
+int team_owns(const struct cuda_session *cuda, const struct gpu *gpu);
+/* Opens and closes the word that opens the gates of all ranks. */
+int32_t team_open(struct cuda_session *cuda, struct error *err);
+void team_close(struct cuda_session *cuda);
+/* Clears that word. */
+int32_t team_clear(struct cuda_session *cuda, struct error *err);
+/* Queues what opens the gates of all ranks as soon as the host opens rank 0's
+ * own. */
+int32_t team_queue(struct cuda_session *cuda, struct error *err);
+/* The address that gates look at. */
+cu_address team_release(const struct cuda_session *cuda);
+/* Ends an operation that all ranks are in, as peers_agree. */
+int32_t team_agree(const struct cuda_session *cuda, const char *step,
+    int32_t status, struct error *err);
+/* Waits for all ranks. */
+int32_t team_meet(
+    const struct cuda_session *cuda, const char *step, struct error *err);
+/* After the gate was opened: a simulated machine has a clock of its own in each
+ * process, so there nobody goes on before the word is seen by all. */
+int32_t team_opened(struct cuda_session *cuda, struct error *err);
+/* The times of all flows to all ranks, and the sample's state. */
+int32_t team_share_sample(
+    struct cuda_session *cuda, struct sample *sample, struct error *err);
+/* Of one target: bytes, and the seconds with which they give the sum of the
+ * ranks' rates. */
+void team_total(const struct cuda_session *cuda, uint32_t target,
+    struct sample_figure *out);
+/* Runs a comparison and adds what all ranks found to the records of all. */
+int32_t team_verify(struct cuda_session *cuda,
+    int32_t (*verify)(struct cuda_session *cuda, struct error *err),
+    struct error *err);
 
 /* stream_plan.c */
 /* Queues a sample on all streams, behind the gate where there is one. */

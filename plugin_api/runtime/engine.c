@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "engine_state.h"
 #include "flow.h"
+#include "peers.h"
 #include "session_build.h"
 #include "state.h"
 
@@ -83,12 +84,26 @@ static int32_t need_library(struct engine *engine, struct error *err)
     return NVBW_OK;
 }
 
+/* GPUs of other hosts may have the addresses of ours. */
+static void forget_far_gpus(struct engine *engine)
+{
+    const struct peers *const peers = engine->setup.peers;
+
+    for (uint32_t i = 0; peers != NULL && i < peers->ranks; i++) {
+        if (!peers_are_near(peers, i, peers->rank)) {
+            engine->gpus[i].device = -1;
+            engine->gpus[i].exchanged = 0;
+        }
+    }
+}
+
 static int32_t need_driver(struct engine *engine, struct error *err)
 {
     TRY(need_library(engine, err));
     if (!engine->api_started) {
         TRY(cuda_start(&engine->api, err));
         TRY(gpu_find_devices(engine->gpus, engine->facts->gpus_count, err));
+        forget_far_gpus(engine);
         engine->api_started = 1;
     }
     return NVBW_OK;
@@ -179,6 +194,9 @@ void engine_wake_gpus(struct engine *engine, struct gpu_positions needed,
     struct error err = { 0 };
 
     engine->wake_trouble = (struct error){ 0 };
+    if (engine->setup.peers != NULL) {
+        return; /* open since the team was formed */
+    }
     if (engine->facts->gpus_count > 0 && need_driver(engine, &err) < 0) {
         engine->wake_trouble = err;
         return;
@@ -210,7 +228,8 @@ static int32_t need_gpus_of(
         *err = trouble;
         return trouble.status;
     }
-    for (uint32_t i = 0; i < session->targets_count; i++) {
+    for (uint32_t i = 0;
+         engine->setup.peers == NULL && i < session->targets_count; i++) {
         const struct record *const record = session->targets[i].record;
 
         TRY(engine_need_gpus(engine, record->gpus, record->gpus_count, err));

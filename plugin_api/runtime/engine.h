@@ -13,11 +13,14 @@
 #include "unit.h"
 
 struct engine;
+struct peers;
 
 struct engine_setup {
     const struct facts *facts; /* lives as long as the engine */
     const char *driver_file;   /* instead of libcuda.so.1, or NULL */
     uint64_t pool_limit_bytes; /* host memory kept for reuse */
+    struct peers *peers;       /* of an MPI job, else NULL: then the GPU at this
+                            rank's position is the only one of ours */
 };
 
 /* The standard parameters of a unit, parsed (measure_params.c). */

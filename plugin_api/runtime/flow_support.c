@@ -83,10 +83,40 @@ static int32_t check_flow(
     return NVBW_OK;
 }
 
+static int is_shareable(uint32_t memory)
+{
+    return memory == NVBW_MEM_NONE || memory == NVBW_MEM_FABRIC;
+}
+
+/* Between ranks there is only memory that they share, and no background whose
+ * progress they would all have to see. */
+static int32_t check_between_ranks(
+    const struct flow_record *flow, uint32_t at, struct error *err)
+{
+    if (flow->initiator != NVBW_BY_CPU && is_shareable(flow->src_memory) &&
+        is_shareable(flow->dst_memory) &&
+        (flow->flags & NVBW_FLOW_BACKGROUND) == 0) {
+        return NVBW_OK;
+    }
+    error_set(err, NVBW_E_SKIPPED,
+        "flow %u: between MPI ranks this build has GPUs, memory that the ranks "
+        "share, and no background",
+        at);
+    if (err != NULL) {
+        err->code = NVBW_SKIP_NOT_BUILT;
+    }
+    return NVBW_E_SKIPPED;
+}
+
 int32_t flow_support_check(const struct session *session, struct error *err)
 {
     for (uint32_t i = 0; i < session->flows_count; i++) {
-        TRY(check_flow(&session->flows[i].record, i, err));
+        const struct flow_record *const flow = &session->flows[i].record;
+
+        TRY(check_flow(flow, i, err));
+        if (session->facts->ranks > 0) {
+            TRY(check_between_ranks(flow, i, err));
+        }
     }
     return NVBW_OK;
 }

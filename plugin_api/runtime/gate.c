@@ -2,22 +2,30 @@
  * Copyright The nvbw-host authors */
 /* The gate: nothing of a sample starts before everything is queued. */
 #include "cuda_session.h"
+#include "peers.h"
 
 static const uint64_t gate_limit_ns = UINT64_C(2000000000);
 /* The display's watchdog ends kernels, and with them the context, after some
  * two seconds. */
 static const uint64_t gate_limit_watchdog_ns = UINT64_C(500000000);
 
+uint64_t gate_limit(const struct cuda_session *cuda, const struct gpu *gpu)
+{
+    if (cuda->peers != NULL) {
+        return cuda->peers->step_ns + gate_limit_ns;
+    }
+    return gpu->facts->display_watchdog == 1 ? gate_limit_watchdog_ns
+                                             : gate_limit_ns;
+}
+
 static int32_t close_one(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
 {
     const struct engine *const engine = cuda->engine;
     struct gate_args args = {
-        .release = engine_word(engine, WORD_RELEASE),
+        .release = team_release(cuda),
         .outcome = engine_word(engine, WORD_OUTCOME + flow->slot),
-        .limit_ns = flow->gpu->facts->display_watchdog == 1
-                        ? gate_limit_watchdog_ns
-                        : gate_limit_ns,
+        .limit_ns = gate_limit(cuda, flow->gpu),
     };
 
     TRY(gpu_use(flow->gpu, err));

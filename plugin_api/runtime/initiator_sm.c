@@ -20,7 +20,7 @@ static uint32_t count_sharing(
     const struct flow_record *const own = &flow->run->record;
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < cuda->count; i++) {
+    for (uint32_t i = 0; i < cuda->all_count; i++) {
         const struct flow_record *const other = &cuda->session->flows[i].record;
 
         count += other->initiator == own->initiator &&

@@ -140,6 +140,35 @@ static int32_t make_places(const struct task_run *run, int is_gpu,
     return NVBW_OK;
 }
 
+/* Ranks are numbered as their GPUs are. */
+static int32_t make_ranks(struct task_run *run, struct error *err)
+{
+    const uint32_t count = run->unit.gpus_count;
+    struct nvbw_place *const places =
+        arena_alloc(run->arena, (size_t)count + 1, sizeof *places);
+    const struct nvbw_place **const list =
+        arena_alloc(run->arena, (size_t)count + 1, sizeof *list);
+
+    if (run->facts->ranks == 0) {
+        return NVBW_OK;
+    }
+    if (places == NULL || list == NULL) {
+        return no_memory(err);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct gpu_facts *const gpu =
+            &run->facts->gpus[run->unit.gpus[i]];
+
+        places[i] = *run->gpus[i];
+        places[i].name = arena_format(run->arena, "rank %d", gpu->index);
+        places[i].rack = gpu->host;
+        places[i].clique = gpu->fabric_clique;
+        list[i] = &places[i];
+    }
+    run->ranks = list;
+    return NVBW_OK;
+}
+
 static const struct param_schema *type_of(
     const struct testcase_schema *testcase, const char *name)
 {
@@ -209,6 +238,7 @@ int32_t service_begin(
     TRY(parse_params(run, testcase, err));
     TRY(make_places(run, 1, &run->gpus, err));
     TRY(make_places(run, 0, &run->nodes, err));
+    TRY(make_ranks(run, err));
     service->run = run;
     service->ctx.host = run->recording ? &service_torture : &service_host;
     service->ctx.testcase = service->plugin.testcases[at].given;

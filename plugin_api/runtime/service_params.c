@@ -79,6 +79,10 @@ const struct nvbw_place *const *service_places(
     if (run != NULL && axis != NULL && strcmp(axis, "numa") == 0) {
         return run->nodes;
     }
+    if (run != NULL && run->ranks != NULL && axis != NULL &&
+        strcmp(axis, "rank") == 0) {
+        return run->ranks;
+    }
     if (axis == NULL || strcmp(axis, "rank") != 0) {
         service_broken(service, "C5: places() knows gpu, numa and rank, not %s",
             axis == NULL ? "NULL" : axis);

@@ -12,6 +12,7 @@
 #include "clock.h"
 #include "driver_codes.h"
 #include "gpu.h"
+#include "peers.h"
 #include "state.h"
 #include "stats.h"
 
@@ -30,6 +31,7 @@ struct status_meaning service_meaning(int32_t status)
         { NVBW_E_INVALID, { STATE_ERROR, "contract" } },
         { NVBW_E_CANCELLED, { STATE_CANCELLED, NULL } },
         { GPU_E_FACTS_CHANGED, { STATE_ERROR, "facts_changed" } },
+        { PEERS_E_LOST, { STATE_ERROR, "rank_lost" } },
     };
 
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {

@@ -34,7 +34,8 @@ static struct measure_request make_request(struct service *service)
         .unit = &service->run->unit,
         .params = service->run->measure,
         .ctx = &service->ctx,
-        .cancelled = is_cancelled,
+        /* Rank 0 alone is asked to stop, and the others would not know. */
+        .cancelled = service->run->facts->ranks > 0 ? NULL : is_cancelled,
         .between_samples = service_between_samples,
         .user = service,
     };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "gpu.h"
+#include "peers.h"
 #include "session.h"
 #include "state.h"
 
@@ -39,6 +40,7 @@ static const struct settle_row {
     { NVBW_E_SYSTEM, STATE_ERROR, "system" },
     { NVBW_E_DEVICE, STATE_MISMATCH, "wrong_data" },
     { GPU_E_FACTS_CHANGED, STATE_ERROR, "facts_changed" },
+    { PEERS_E_LOST, STATE_ERROR, "rank_lost" },
 };
 
 void settle_failed(struct session *session, const struct error *err)

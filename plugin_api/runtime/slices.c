@@ -48,7 +48,7 @@ static uint64_t counted_bytes(const struct cuda_flow *flow)
 static double wanted_bytes(const struct cuda_session *cuda,
     const struct cuda_flow *flow, double factor)
 {
-    const double hub_bytes = (double)counted_bytes(cuda->hub);
+    const double hub_bytes = (double)counted_bytes(cuda->lead);
 
     if (flow->rate > 0.0 && cuda->seconds > 0.0) {
         return flow->rate * cuda->queued_seconds * BACKGROUND_SPARE * factor;
@@ -61,7 +61,7 @@ static double lead_seconds(const struct cuda_session *cuda)
 {
     double lead = 0.0;
 
-    for (uint32_t i = 0; i < cuda->count; i++) {
+    for (uint32_t i = 0; i < cuda->all_count; i++) {
         const struct cuda_flow *const flow = &cuda->flows[i];
         const double bytes = (double)flow->run->record.bytes;
 
@@ -80,11 +80,11 @@ static void size_fixed(
     const struct cuda_session *cuda, struct cuda_flow *flow, double factor)
 {
     struct flow_record *const record = &flow->run->record;
-    const double usual = (double)cuda->hub->copies * 0.625 * factor;
+    const double usual = (double)cuda->lead->copies * 0.625 * factor;
     double copies = usual;
 
     if (cuda->seconds <= 0.0) {
-        record->bytes = 2 * cuda->hub->run->record.bytes;
+        record->bytes = 2 * cuda->lead->run->record.bytes;
     } else if (flow->rate > 0.0) {
         const double moved = wanted_bytes(cuda, flow, factor) +
                              flow->rate * lead_seconds(cuda) * BACKGROUND_SPARE;
@@ -213,8 +213,12 @@ static void put_flow(struct cuda_session *cuda, struct cuda_flow *flow)
 
 void slices_put(struct cuda_session *cuda)
 {
-    for (uint32_t i = 0; i < cuda->count; i++) {
-        put_flow(cuda, &cuda->flows[i]);
+    for (uint32_t i = 0; i < cuda->all_count; i++) {
+        struct cuda_flow *const flow = cuda_flow_at(cuda, i);
+
+        if (flow != NULL) {
+            put_flow(cuda, flow);
+        }
     }
 }
 
@@ -272,22 +276,22 @@ int32_t slices_get(struct cuda_session *cuda, uint64_t copies,
     double background, struct error *err)
 {
     slices_put(cuda);
-    if (cuda->seconds > 0.0 && cuda->hub->copies > 0) {
+    if (cuda->seconds > 0.0 && cuda->lead->copies > 0) {
         cuda->queued_seconds =
-            cuda->seconds * (double)copies / (double)cuda->hub->copies;
+            cuda->seconds * (double)copies / (double)cuda->lead->copies;
     }
-    for (uint32_t i = 0; i < cuda->count; i++) {
+    for (uint32_t i = 0; i < cuda->all_count; i++) {
         if (!cuda->flows[i].background) {
             size_counted(cuda, &cuda->flows[i], copies);
         }
     }
-    for (uint32_t i = 0; i < cuda->count; i++) {
+    for (uint32_t i = 0; i < cuda->all_count; i++) {
         if (cuda->flows[i].background) {
             size_background(cuda, &cuda->flows[i], background);
         }
     }
-    for (uint32_t i = 0; i < cuda->count; i++) {
-        TRY(get_flow(cuda, &cuda->flows[i], err));
+    for (uint32_t i = 0; i < cuda->all_count; i++) {
+        TRY(get_flow(cuda, cuda_flow_at(cuda, i), err));
     }
     return NVBW_OK;
 }
@@ -391,7 +395,7 @@ uint64_t slices_footprint(const struct cuda_flow *flow)
 void slices_move(struct cuda_session *cuda)
 {
     cuda->moves++;
-    for (uint32_t i = 0; i < cuda->count; i++) {
+    for (uint32_t i = 0; i < cuda->all_count; i++) {
         struct cuda_flow *const flow = &cuda->flows[i];
         const uint64_t places = flow->spare + 1;
         const uint64_t had =

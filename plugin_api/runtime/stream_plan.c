@@ -282,7 +282,11 @@ int32_t stream_plan_queue(struct cuda_session *cuda, struct error *err)
     for (uint32_t word = 0; word < WORDS; word++) {
         cuda->engine->words[word] = 0;
     }
+    if (cuda->count == 0) {
+        return team_queue(cuda, err);
+    }
     TRY(warm_up_ahead(cuda, err));
+    TRY(team_queue(cuda, err));
     if (cuda->gated) {
         TRY(gate_close(cuda, err));
     }

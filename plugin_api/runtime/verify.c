@@ -206,6 +206,9 @@ static int32_t verify_way(struct cuda_session *cuda, struct cuda_flow *flow,
 
     const struct gpu *const gpu = contents_owner(cuda, flow, way->to);
 
+    if (!team_owns(cuda, gpu)) {
+        return NVBW_OK; /* that rank compares */
+    }
     return gpu != NULL ? compare_by_gpu(cuda, flow, way, gpu, finding, err)
                        : compare_by_cpu(flow, way, finding, err);
 }
@@ -238,7 +241,9 @@ static int32_t verify_flow(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
 {
     if (has_own_verify(flow)) {
-        return flow->initiator->verify(cuda, flow, err);
+        return team_owns(cuda, flow->gpu)
+                   ? flow->initiator->verify(cuda, flow, err)
+                   : NVBW_OK;
     }
     return flow->run->dst != NULL ? verify_copies(cuda, flow, err) : NVBW_OK;
 }
@@ -246,7 +251,7 @@ static int32_t verify_flow(
 static int32_t verify_all(
     struct cuda_session *cuda, uint32_t background, struct error *err)
 {
-    for (uint32_t i = 0; i < cuda->count; i++) {
+    for (uint32_t i = 0; i < cuda->all_count; i++) {
         if (cuda->flows[i].background == background) {
             TRY(verify_flow(cuda, &cuda->flows[i], err));
         }
@@ -265,7 +270,7 @@ static const struct gpu *comparer_of(
 
 static int has_split(const struct cuda_session *cuda)
 {
-    for (uint32_t i = 0; i < cuda->count; i++) {
+    for (uint32_t i = 0; i < cuda->all_count; i++) {
         if (cuda->flows[i].run->record.operation == NVBW_OP_SPLIT) {
             return 1;
         }
@@ -277,7 +282,7 @@ static int has_split(const struct cuda_session *cuda)
  * Their results have room for one comparison, so others wait. */
 static int32_t launch_first(struct cuda_session *cuda, struct error *err)
 {
-    for (uint32_t i = 0; i < cuda->count; i++) {
+    for (uint32_t i = 0; i < cuda->all_count; i++) {
         struct cuda_flow *const flow = &cuda->flows[i];
         const struct gpu *const gpu = comparer_of(cuda, flow);
         struct way ways[WAYS];
@@ -286,8 +291,8 @@ static int32_t launch_first(struct cuda_session *cuda, struct error *err)
         while (before < i && comparer_of(cuda, &cuda->flows[before]) != gpu) {
             before++;
         }
-        if (gpu != NULL && before == i && ways_of(flow, ways) == 1 &&
-            ways[0].bytes > 0) {
+        if (gpu != NULL && team_owns(cuda, gpu) && before == i &&
+            ways_of(flow, ways) == 1 && ways[0].bytes > 0) {
             TRY(launch_compare(flow, &ways[0], gpu, err));
             flow->comparing = 1;
         }
@@ -297,7 +302,7 @@ static int32_t launch_first(struct cuda_session *cuda, struct error *err)
 
 int32_t verify_counted(struct cuda_session *cuda, struct error *err)
 {
-    if (cuda->counted_count > 1 && !has_split(cuda)) {
+    if (cuda->all_count - cuda->background_count > 1 && !has_split(cuda)) {
         TRY(launch_first(cuda, err));
     }
     return verify_all(cuda, 0, err);

@@ -6,16 +6,19 @@
 #include <string.h>
 
 #include "cancel.h"
+#include "peers.h"
 #include "state.h"
 #include "topology.h"
+#include "worker_team.h"
 
-enum { HOST_POOL_SHARE = 8 };
+enum { HOST_POOL_SHARE = 8, FOLLOW_ARENA_BYTES = 1 << 30 };
 static const uint64_t host_pool_limit_bytes = UINT64_C(16) << 30;
 static const uint64_t health_deadline_ns = UINT64_C(10) * 1000 * 1000 * 1000;
 
 /* One task being carried out. */
 struct job {
     struct worker *worker;
+    uint32_t silent; /* 1: rank 0 speaks for it */
     const struct task_frame *task;
     struct arena *arena;
     struct task_end *end;
@@ -85,22 +88,28 @@ static void read_facts(struct job *job)
     send_frame(job, FRAME_FACTS, &facts);
 }
 
-static int32_t need_engine(struct job *job, struct error *err)
+int32_t worker_need_engine(
+    struct worker *worker, const struct task_frame *task, struct error *err)
 {
-    struct worker *const worker = job->worker;
-    struct engine_setup setup = { .facts = worker->facts };
+    struct engine_setup setup = { .facts = worker->facts,
+        .peers = worker->peers };
 
     FAIL_IF(worker->facts == NULL, err, NVBW_E_INVALID,
         "the worker was given a task before the facts");
     if (worker->engine != NULL) {
         return NVBW_OK;
     }
-    setup.driver_file = arena_text(&worker->arena, job->task->driver_file);
+    setup.driver_file = arena_text(&worker->arena, task->driver_file);
     setup.pool_limit_bytes = worker->facts->memory_bytes / HOST_POOL_SHARE;
     if (setup.pool_limit_bytes > host_pool_limit_bytes) {
         setup.pool_limit_bytes = host_pool_limit_bytes;
     }
     return engine_open(&setup, &worker->engine, err);
+}
+
+static int32_t need_engine(struct job *job, struct error *err)
+{
+    return worker_need_engine(job->worker, job->task, err);
 }
 
 static void check_health(struct job *job)
@@ -149,7 +158,10 @@ static int32_t open_service(
     service->ctx =
         (struct nvbw_ctx){ .size = sizeof service->ctx, .host = &service_host };
     atomic_store(&service->deadline_ns, INT64_MAX);
-    if (service->plugin.own.init != NULL) {
+    /* MPI can be started once in a rank, and only in its run worker. */
+    if (service->plugin.own.init != NULL &&
+        ((service->plugin.own.flags & NVBW_PLUGIN_MPI) == 0 ||
+            job->task->role == TASK_JOIN)) {
         service->init_status = service->plugin.own.init(&service->ctx);
         service_flush_log(service);
     }
@@ -235,6 +247,7 @@ static void run_unit(struct job *job, uint32_t recording)
     *run = (struct task_run){ .task = job->task,
         .facts = job->worker->facts,
         .recording = recording,
+        .silent = job->silent,
         .arena = job->arena };
     if (!recording && need_engine(job, &err) < 0) {
         fail_job(job, "system", &err);
@@ -253,9 +266,99 @@ static void record_unit(struct job *job)
     run_unit(job, 1);
 }
 
+/* Of an MPI job rank 0 passes the task on, and after it all ranks have to
+ * stand together. */
 static void measure_unit(struct job *job)
 {
+    struct worker *const worker = job->worker;
+    struct error err = { 0 };
+
+    if (worker->peers != NULL && worker->peers->rank == 0 &&
+        worker_team_pass(worker, job->task, job->arena, &err) < 0) {
+        end_with(job, "poisoned", err.text);
+        return;
+    }
     run_unit(job, 0);
+    if (worker->peers != NULL && job->end->bye == NULL &&
+        peers_agree(worker->peers, "end of task", NVBW_OK, &err) < 0) {
+        end_with(job, "poisoned", err.text);
+    }
+}
+
+/* ---- MPI ---- */
+
+static void send_team(struct job *job, const struct team_frame *team)
+{
+    send_frame(job, FRAME_TEAM, team);
+}
+
+static void join(struct job *job)
+{
+    struct worker *const worker = job->worker;
+    struct team_frame team = { .ranks = 0 };
+    struct service *service = NULL;
+    struct error err = { 0 };
+
+    if (need_service(job, &service, &err) < 0) {
+        fail_job(job, "refused", &err);
+        return;
+    }
+    if (service->init_status < 0) {
+        refuse_after_init(job, service);
+        return;
+    }
+    if (worker_team_open(worker, service, &err) < 0) {
+        fail_job(job, "contract", &err);
+        return;
+    }
+    team.rank = worker->peers->rank;
+    team.ranks = worker->peers->ranks;
+    send_team(job, &team); /* whoever fails is to be known by its rank */
+    if (worker_team_form(worker, job->task, &team, &err) < 0) {
+        fail_job(job, "system", &err);
+        return;
+    }
+    send_team(job, &team);
+    send_frame(job, FRAME_FACTS, worker->facts);
+}
+
+static void follow_task(
+    struct job *job, const struct task_frame *task, struct arena *arena)
+{
+    struct job one = { .worker = job->worker,
+        .silent = 1,
+        .task = task,
+        .arena = arena,
+        .end = job->end };
+
+    measure_unit(&one);
+}
+
+/* Until rank 0 has no more tasks, or there is no team any more. */
+static void follow(struct job *job)
+{
+    struct error err = { 0 };
+    struct arena arena;
+
+    if (job->worker->peers == NULL) {
+        error_set(
+            &err, NVBW_E_INVALID, "a worker without a team cannot follow");
+        fail_job(job, "system", &err);
+        return;
+    }
+    arena_init(&arena, FOLLOW_ARENA_BYTES);
+    while (job->end->bye == NULL) {
+        struct task_frame *task = NULL;
+
+        if (worker_team_take(job->worker, &arena, &task, &err) < 0) {
+            end_with(job, "poisoned", err.text);
+        } else if (task == NULL) {
+            end_with(job, "finished", NULL);
+        } else {
+            follow_task(job, task, &arena);
+        }
+        arena_clear(&arena);
+    }
 }
 
 typedef void role_fn(struct job *job);
@@ -266,6 +369,8 @@ static role_fn *const roles[] = {
     [TASK_RUN] = measure_unit,
     [TASK_FACTS] = read_facts,
     [TASK_HEALTH] = check_health,
+    [TASK_JOIN] = join,
+    [TASK_FOLLOW] = follow,
 };
 
 void worker_do_task(struct worker *worker, const struct task_frame *task,
@@ -287,8 +392,23 @@ void worker_do_task(struct worker *worker, const struct task_frame *task,
     }
 }
 
+/* Rank 0 lets the others go, so that all of them end MPI together. */
+static void dismiss(struct worker *worker)
+{
+    struct arena arena;
+
+    if (worker->peers == NULL || !worker->peers->formed ||
+        worker->peers->rank != 0) {
+        return;
+    }
+    arena_init(&arena, FOLLOW_ARENA_BYTES);
+    worker_team_pass(worker, NULL, &arena, NULL);
+    arena_clear(&arena);
+}
+
 void worker_end_plugins(struct worker *worker)
 {
+    dismiss(worker);
     for (uint32_t i = worker->services_count; i > 0; i--) {
         struct service *const service = worker->services[i - 1];
 

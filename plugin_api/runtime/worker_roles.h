@@ -14,6 +14,7 @@ struct worker {
     struct arena arena;    /* facts and plugins: until the process ends */
     struct facts *facts;   /* NULL before FACTS */
     struct engine *engine; /* NULL before the first run task */
+    struct peers *peers;   /* of an MPI job, else NULL */
     struct log_buffer *log;
     struct service *services[WORKER_PLUGINS]; /* one per plugin loaded */
     uint32_t services_count;
@@ -28,6 +29,9 @@ struct task_end {
 /* Carries out a task and sends its frames, DONE included. */
 void worker_do_task(struct worker *worker, const struct task_frame *task,
     struct arena *arena, struct task_end *out_end);
+/* Opens the engine on the worker's facts, unless it is open. */
+int32_t worker_need_engine(
+    struct worker *worker, const struct task_frame *task, struct error *err);
 /* Calls fini of every plugin that was initialised. */
 void worker_end_plugins(struct worker *worker);
 

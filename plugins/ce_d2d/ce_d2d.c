@@ -7,7 +7,7 @@ static int32_t run_peers(struct nvbw_ctx *ctx)
 {
     const int64_t p2p = ctx->host->param_int(ctx, "p2p", 0);
     const struct peer_mover mover = { NVBW_BY_CE,
-        p2p == PEER_P2P_OFF ? NVBW_FLOW_STAGED : 0 };
+        p2p == PEER_P2P_OFF ? NVBW_FLOW_STAGED : 0, NULL };
 
     return peer_traffic_run(ctx, ctx->testcase->user, &mover);
 }

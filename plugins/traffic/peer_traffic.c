@@ -54,12 +54,14 @@ static struct nvbw_flow make_flow(const struct peer_run *run, uint32_t actor,
     uint32_t other, const struct nvbw_cell *cell)
 {
     const uint32_t reads = run->traffic->reads;
+    const uint32_t memory =
+        run->mover->axis == NULL ? NVBW_MEM_DEVICE : NVBW_MEM_FABRIC;
     const struct nvbw_flow flow = { .size = sizeof flow,
         .flags = run->mover->flags,
         .initiator = run->mover->initiator,
         .operation = NVBW_OP_COPY,
-        .src_memory = NVBW_MEM_DEVICE,
-        .dst_memory = NVBW_MEM_DEVICE,
+        .src_memory = memory,
+        .dst_memory = memory,
         .src_place = (int32_t)(reads ? other : actor),
         .dst_place = (int32_t)(reads ? actor : other),
         .executor = (int32_t)actor,
@@ -272,7 +274,8 @@ int32_t peer_traffic_run(struct nvbw_ctx *ctx,
     const struct peer_run run = { .ctx = ctx,
         .traffic = traffic,
         .mover = mover,
-        .gpus = count_places(ctx->host->places(ctx, "gpu")) };
+        .gpus = count_places(ctx->host->places(
+            ctx, mover->axis == NULL ? "gpu" : mover->axis)) };
 
     return runs[traffic->shape](&run);
 }
@@ -280,7 +283,7 @@ int32_t peer_traffic_run(struct nvbw_ctx *ctx,
 int32_t peer_traffic_run_kernels(struct nvbw_ctx *ctx,
     const struct peer_traffic *traffic, uint32_t initiator)
 {
-    const struct peer_mover mover = { initiator, 0 };
+    const struct peer_mover mover = { initiator, 0, NULL };
 
     if (ctx->host->param_int(ctx, "p2p", 0) == PEER_P2P_OFF) {
         return ctx->host->skip(ctx, NULL, NVBW_SKIP_NO_PEER_ACCESS,

@@ -24,9 +24,11 @@ struct peer_traffic {
     uint32_t reads; /* 1: the actor reads; 0: it writes */
 };
 
-/* By whom. flags: NVBW_FLOW_STAGED or 0. */
+/* By whom. flags: NVBW_FLOW_STAGED or 0. axis: whose memory it is, "rank" for
+ * MPI ranks, whose memory is NVBW_MEM_FABRIC; NULL: "gpu". */
 struct peer_mover {
     uint32_t initiator, flags;
+    const char *axis;
 };
 
 /* Choices of the standard parameter p2p. */

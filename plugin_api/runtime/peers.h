@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* Peers: the ranks of an MPI job that measure together.
+ *
+ * All ranks do the same things in the same order on the same facts, each its
+ * own part: rank 0's host sends a task, rank 0's worker passes it on, and then
+ * every worker calls the plugin's run(), takes the same decisions from the same
+ * figures and comes to the same records, of which rank 0's are kept. What they
+ * have to agree on goes through one function, a gathering: everybody gives a
+ * few bytes and gets everybody's. Each has a name and a deadline.
+ *
+ * A rank that fails says so at its next gathering, whichever the others are
+ * in: all of them then give up what they are doing, with the same error, and
+ * stand together again. So a failure is told exactly once; `agreed` says that
+ * it was. A rank that does not answer, or is somewhere else, is lost, and with
+ * it the team: from then on every gathering fails at once.
+ *
+ * A rank's number is the position of its GPU in the facts. (peers.c: gathering;
+ * peers_facts.c: the facts of all; peers_share.c: memory; team.c: what a
+ * session on GPUs does at them) */
+#ifndef NVBW_PEERS_H
+#define NVBW_PEERS_H
+
+#include "facts.h"
+#include "status.h"
+#include "wire.h"
+
+/* A status beside those of the contract: a rank was lost. It never leaves the
+ * runtime. */
+enum { PEERS_E_LOST = -65 };
+
+/* How memory gets from one rank to another. */
+enum peers_handle {
+    PEERS_NO_HANDLE = 0,
+    PEERS_DESCRIPTOR, /* over a socket, within one host */
+    PEERS_FABRIC      /* bytes, anywhere in an NVLink domain */
+};
+
+enum { PEERS_NODE_BYTES = 104 };
+
+struct peers {
+    uint32_t rank, ranks;
+    struct nvbw_ctx *ctx; /* of the plugin that lent the collective */
+    nvbw_allgather_fn *allgather;
+    const struct facts *facts; /* of all, once they are there, else NULL */
+    char (*nodes)[PEERS_NODE_BYTES]; /* by rank: the same for one host */
+    uint64_t step_ns;                /* patience with the others */
+    uint64_t steps;                  /* so far */
+    uint32_t formed;                 /* 1: the others follow rank 0 */
+    uint32_t agreed;                 /* 1: all ranks know the last failure */
+    struct error lost;               /* status < 0: no team any more */
+    enum peers_handle handle;
+    int socket;                /* for descriptors, or -1 */
+    const uint64_t *addresses; /* by rank: the names of these sockets */
+};
+
+/* One gathering: `bytes` of everybody, in order of ranks, into out, which has
+ * room for them; bytes may be 0. step: a word or two. Negative where a rank is
+ * lost or said that it failed; err then names it. */
+int32_t peers_gather(struct peers *peers, const char *step, const void *mine,
+    void *out, size_t bytes, struct error *err);
+
+/* Within an operation: status is how it went here so far. Returns the status of
+ * all. */
+int32_t peers_check(
+    struct peers *peers, const char *step, int32_t status, struct error *err);
+/* The same at the end of an operation that every rank is in: after it all stand
+ * together, whatever happened. */
+int32_t peers_agree(
+    struct peers *peers, const char *step, int32_t status, struct error *err);
+
+/* From rank 0 to all others: *length bytes at *data, which for the others are
+ * allocated in arena. These wait as long as it takes. */
+int32_t peers_spread(struct peers *peers, const char *step, struct arena *arena,
+    const void **data, size_t *length, struct error *err);
+
+/* 1 if both ranks are on one host. */
+int peers_are_near(const struct peers *peers, uint32_t one, uint32_t other);
+/* 1 if NVLink can carry memory between two GPUs of whichever hosts. */
+int peers_are_linked(
+    const struct gpu_facts *one, const struct gpu_facts *other);
+
+/* The facts of all ranks from those of this host; gpus: the positions in these
+ * that may be used, one for each rank of the host. Fills peers->nodes. */
+int32_t peers_make_facts(struct peers *peers, const struct facts *own,
+    const uint32_t *gpus, uint32_t gpus_count, struct arena *arena,
+    struct facts *out, struct error *err);
+
+/* ---- Memory (peers_share.c) ---- */
+
+struct engine;
+
+/* Tries what handles work between the ranks, and makes ready to exchange them.
+ * Where none do, *out has reason and message. Collective. */
+int32_t peers_open_sharing(struct peers *peers, struct engine *engine,
+    struct arena *arena, struct team_frame *out, struct error *err);
+
+/* Memory of one rank's GPU, mapped by all of them. */
+struct shared_memory {
+    uint64_t address, bytes;
+    unsigned long long handle; /* the driver's */
+    int descriptor; /* being passed on, or -1 */
+};
+/* Collective. owner: the rank whose GPU it is on. */
+int32_t peers_map(struct peers *peers, struct engine *engine, uint32_t owner,
+    uint64_t bytes, struct shared_memory *out, struct error *err);
+void peers_unmap(struct engine *engine, struct shared_memory *memory);
+
+#endif

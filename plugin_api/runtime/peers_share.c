@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* Memory of one rank that all ranks map. The owner makes it and passes its
+ * handle on; what the handle is has been settled when the team was formed. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine_state.h"
+#include "peers.h"
+#include "peers_socket.h"
+#include "state.h"
+
+enum { LISTED_MOST = 16 };
+
+/* ---- One allocation ---- */
+
+static unsigned int handle_type(enum peers_handle handle)
+{
+    return handle == PEERS_FABRIC ? CU_HANDLE_FABRIC : CU_HANDLE_DESCRIPTOR;
+}
+
+static struct cu_allocation_prop prop_of(
+    const struct gpu *gpu, enum peers_handle handle)
+{
+    return (struct cu_allocation_prop){ .type = CU_ALLOCATION_PINNED,
+        .handle_types = handle_type(handle),
+        .location = { .type = CU_AT_DEVICE, .id = gpu->device } };
+}
+
+static int32_t too_little(
+    const struct gpu *gpu, uint64_t bytes, struct error *err)
+{
+    error_set(err, NVBW_E_SKIPPED,
+        "GPU %d has no %" PRIu64 " MiB free: use a smaller buffer_size or end "
+        "what else uses it",
+        gpu->facts->index, bytes >> 20);
+    if (err != NULL) {
+        err->code = NVBW_SKIP_MEMORY;
+    }
+    return NVBW_E_SKIPPED;
+}
+
+/* *bytes is rounded up to what can be mapped. */
+static int32_t create(const struct gpu *gpu, enum peers_handle handle,
+    uint64_t *bytes, cu_memory *out, struct error *err)
+{
+    const struct cu_allocation_prop prop = prop_of(gpu, handle);
+    size_t step = 0;
+
+    TRY(gpu_use(gpu, err));
+    CUDA_TRY(gpu->api, err,
+        gpu->api->vmm_granularity(&step, &prop, CU_GRANULARITY_RECOMMENDED),
+        "GPU %d: the granularity of shared memory", gpu->facts->index);
+    FAIL_IF(step == 0 || *bytes > UINT64_MAX - step, err, NVBW_E_INVALID,
+        "a shared buffer is larger than any memory");
+    *bytes = (*bytes + step - 1) / step * step;
+
+    const cu_result result = gpu->api->vmm_create(out, *bytes, &prop, 0);
+
+    if (result == CU_ERROR_OUT_OF_MEMORY) {
+        return too_little(gpu, *bytes, err);
+    }
+    CUDA_TRY(gpu->api, err, result, "GPU %d: %" PRIu64 " MiB to share",
+        gpu->facts->index, *bytes >> 20);
+    return NVBW_OK;
+}
+
+/* Maps it for this rank's GPU. The handle is not needed any longer then. */
+static int32_t map(
+    const struct gpu *gpu, struct shared_memory *memory, struct error *err)
+{
+    const struct cu_access access = { .location = { CU_AT_DEVICE, gpu->device },
+        .flags = CU_ACCESS_READ_WRITE };
+    cu_address address = 0;
+
+    TRY(gpu_use(gpu, err));
+    CUDA_TRY(gpu->api, err,
+        gpu->api->vmm_reserve(&address, memory->bytes, 0, 0, 0),
+        "GPU %d: addresses for shared memory", gpu->facts->index);
+
+    cu_result result =
+        gpu->api->vmm_map(address, memory->bytes, 0, memory->handle, 0);
+
+    if (result == CU_SUCCESS) {
+        result = gpu->api->vmm_access(address, memory->bytes, &access, 1);
+        if (result != CU_SUCCESS) {
+            gpu->api->vmm_unmap(address, memory->bytes);
+        }
+    }
+    if (result != CU_SUCCESS) {
+        gpu->api->vmm_unreserve(address, memory->bytes);
+    }
+    CUDA_TRY(gpu->api, err, result,
+        "GPU %d: access to the memory of another rank's GPU",
+        gpu->facts->index);
+    memory->address = address;
+    return NVBW_OK;
+}
+
+void peers_unmap(struct engine *engine, struct shared_memory *memory)
+{
+    const struct gpu *const gpu = &engine->gpus[engine->setup.peers->rank];
+
+    if (memory->address != 0 && gpu_use(gpu, NULL) == NVBW_OK) {
+        gpu->api->vmm_unmap(memory->address, memory->bytes);
+        gpu->api->vmm_unreserve(memory->address, memory->bytes);
+    }
+    memory->address = 0;
+}
+
+/* ---- From the owner to the others ---- */
+
+/* What the owner tells all. */
+struct offer {
+    uint64_t bytes;
+    struct cu_fabric_handle fabric;
+};
+
+/* One exchange. */
+struct exchange {
+    struct peers *peers;
+    const struct gpu *gpu; /* this rank's */
+    uint32_t owner;
+    struct shared_memory *memory;
+};
+
+static int32_t export_memory(
+    const struct exchange *exchange, struct offer *out, struct error *err)
+{
+    struct shared_memory *const memory = exchange->memory;
+    const struct cuda_api *const api = exchange->gpu->api;
+
+    TRY(create(exchange->gpu, exchange->peers->handle, &memory->bytes,
+        &memory->handle, err));
+    out->bytes = memory->bytes;
+    if (exchange->peers->handle == PEERS_FABRIC) {
+        CUDA_TRY(api, err,
+            api->vmm_export(&out->fabric, memory->handle, CU_HANDLE_FABRIC, 0),
+            "GPU %d: a fabric handle", exchange->gpu->facts->index);
+        return NVBW_OK;
+    }
+    CUDA_TRY(api, err,
+        api->vmm_export(
+            &memory->descriptor, memory->handle, CU_HANDLE_DESCRIPTOR, 0),
+        "GPU %d: a descriptor of memory", exchange->gpu->facts->index);
+    return NVBW_OK;
+}
+
+static int32_t send_to_all(const struct exchange *exchange, struct error *err)
+{
+    const struct peers *const peers = exchange->peers;
+
+    for (uint32_t i = 0; i < peers->ranks; i++) {
+        if (i != peers->rank) {
+            TRY(peers_socket_send(peers->socket, peers->addresses[i],
+                peers->steps, exchange->memory->descriptor, err));
+        }
+    }
+    return NVBW_OK;
+}
+
+static int32_t import(
+    const struct exchange *exchange, struct offer *offer, struct error *err)
+{
+    struct shared_memory *const memory = exchange->memory;
+    const struct cuda_api *const api = exchange->gpu->api;
+    void *what = &offer->fabric;
+
+    memory->bytes = offer->bytes;
+    if (exchange->peers->handle == PEERS_DESCRIPTOR) {
+        TRY(peers_socket_receive(exchange->peers->socket,
+            exchange->peers->steps, exchange->peers->step_ns / 2,
+            &memory->descriptor, err));
+        what = (void *)(intptr_t)memory->descriptor;
+    }
+    TRY(gpu_use(exchange->gpu, err));
+    CUDA_TRY(api, err,
+        api->vmm_import(
+            &memory->handle, what, handle_type(exchange->peers->handle)),
+        "GPU %d: the memory of rank %u cannot be imported",
+        exchange->gpu->facts->index, exchange->owner);
+    return NVBW_OK;
+}
+
+static int32_t share(const struct exchange *exchange, struct error *err)
+{
+    struct peers *const peers = exchange->peers;
+    const int is_owner = peers->rank == exchange->owner;
+    struct offer *const offers = calloc(peers->ranks, sizeof *offers);
+    struct offer mine = { 0 };
+    int32_t status = NVBW_OK;
+
+    if (offers == NULL) {
+        status = error_set(err, NVBW_E_SYSTEM, "no memory for handles");
+    } else if (is_owner) {
+        status = export_memory(exchange, &mine, err);
+    }
+    status = status < 0 ? peers_check(peers, "offer memory", status, err)
+                        : peers_gather(peers, "offer memory", &mine, offers,
+                              sizeof mine, err);
+    if (status >= 0 && is_owner) {
+        status = peers->handle == PEERS_DESCRIPTOR ? send_to_all(exchange, err)
+                                                   : NVBW_OK;
+    } else if (status >= 0) {
+        status = import(exchange, &offers[exchange->owner], err);
+    }
+    free(offers);
+    TRY(status);
+    return map(exchange->gpu, exchange->memory, err);
+}
+
+/* A descriptor that was passed on may be closed when all have it; a mapping
+ * keeps memory whose handle was given back. */
+int32_t peers_map(struct peers *peers, struct engine *engine, uint32_t owner,
+    uint64_t bytes, struct shared_memory *out, struct error *err)
+{
+    const struct gpu *const gpu = &engine->gpus[peers->rank];
+    const struct exchange exchange = { peers, gpu, owner, out };
+
+    *out = (struct shared_memory){ .bytes = bytes, .descriptor = -1 };
+
+    const int32_t status =
+        peers_check(peers, "map memory", share(&exchange, err), err);
+
+    if (out->descriptor >= 0) {
+        close(out->descriptor);
+        out->descriptor = -1;
+    }
+    if (out->handle != 0 && gpu_use(gpu, NULL) == NVBW_OK) {
+        gpu->api->vmm_release(out->handle);
+        out->handle = 0;
+    }
+    if (status < 0) {
+        peers_unmap(engine, out);
+    }
+    return status;
+}
+
+/* ---- Which handles work ---- */
+
+/* How a rank's attempt at a fabric handle ended, and where it can be sent
+ * descriptors. */
+struct trial {
+    int64_t code; /* 0: granted */
+    uint64_t address;
+};
+
+static int64_t try_fabric(const struct gpu *gpu)
+{
+    struct error err = { 0 };
+    struct cu_fabric_handle handle;
+    uint64_t bytes = 1;
+    cu_memory memory = 0;
+
+    if (gpu->facts->fabric != 1) {
+        return CU_ERROR_NOT_SUPPORTED;
+    }
+    if (create(gpu, PEERS_FABRIC, &bytes, &memory, &err) < 0) {
+        return err.code != 0 ? err.code : CU_ERROR_UNKNOWN;
+    }
+
+    const cu_result result =
+        gpu->api->vmm_export(&handle, memory, CU_HANDLE_FABRIC, 0);
+
+    gpu->api->vmm_release(memory);
+    return (int64_t)result;
+}
+
+/* Looks for ranks that stand out: those for which holds() is 0 with rank 0. */
+typedef int stands_fn(
+    const struct peers *peers, const struct trial *trials, uint32_t rank);
+
+static int is_granted(
+    const struct peers *peers, const struct trial *trials, uint32_t rank)
+{
+    (void)peers;
+    return trials[rank].code == 0;
+}
+
+static int is_linked(
+    const struct peers *peers, const struct trial *trials, uint32_t rank)
+{
+    (void)trials;
+    return peers_are_linked(&peers->facts->gpus[0], &peers->facts->gpus[rank]);
+}
+
+static int has_fabric(
+    const struct peers *peers, const struct trial *trials, uint32_t rank)
+{
+    (void)trials;
+    return peers_are_linked(
+        &peers->facts->gpus[rank], &peers->facts->gpus[rank]);
+}
+
+static int is_near(
+    const struct peers *peers, const struct trial *trials, uint32_t rank)
+{
+    (void)trials;
+    return peers_are_near(peers, 0, rank);
+}
+
+/* Whether this rank's GPU can be told to read the memory of the others'. */
+static int is_visible(
+    const struct peers *peers, const struct trial *trials, uint32_t rank)
+{
+    const struct facts *const facts = peers->facts;
+
+    (void)trials;
+    for (uint32_t i = 0; i < peers->ranks; i++) {
+        const struct pair_facts *const pair = facts_pair(facts, rank, i);
+
+        if (i != rank && (pair == NULL || pair->path == NULL ||
+                             strcmp(pair->path, "NET") == 0)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int has_access(
+    const struct peers *peers, const struct trial *trials, uint32_t rank)
+{
+    const struct facts *const facts = peers->facts;
+
+    (void)trials;
+    for (uint32_t i = 0; i < peers->ranks; i++) {
+        const struct pair_facts *const pair = facts_pair(facts, rank, i);
+
+        if (i != rank && (pair == NULL || pair->access != 1)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* "ranks 4-7, 9": those for which it does not hold, or NULL. */
+static const char *list_others(const struct peers *peers,
+    const struct trial *trials, stands_fn *holds, struct arena *arena)
+{
+    const char *list = NULL;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < peers->ranks; i++) {
+        uint32_t last = i;
+
+        if (holds(peers, trials, i)) {
+            continue;
+        }
+        while (last + 1 < peers->ranks && !holds(peers, trials, last + 1)) {
+            last++;
+        }
+        if (count++ == LISTED_MOST) {
+            return arena_format(arena, "%s and others", list);
+        }
+        list = arena_format(arena, last > i ? "%s%s%u-%u" : "%s%s%u",
+            list == NULL ? "" : list, list == NULL ? "" : ", ", i, last);
+        i = last;
+    }
+    return list;
+}
+
+/* In order: why ranks cannot share memory, of those on one host and of those
+ * on several. */
+static int32_t refuse(
+    struct team_frame *out, const char *reason, const char *message)
+{
+    out->reason = reason;
+    out->message = message;
+    return NVBW_OK;
+}
+
+static int32_t choose_near(struct peers *peers, const struct trial *trials,
+    struct arena *arena, struct team_frame *out)
+{
+    const char *list = list_others(peers, trials, is_visible, arena);
+
+    if (list != NULL) {
+        return refuse(out, "peer_not_visible",
+            arena_format(arena,
+                "ranks %s do not see the GPUs of all ranks of their host: "
+                "start them with all GPUs visible (no CUDA_VISIBLE_DEVICES, "
+                "no --gpus-per-task); each rank uses one by itself",
+                list));
+    }
+    list = list_others(peers, trials, has_access, arena);
+    if (list != NULL) {
+        return refuse(out, "no_peer_access",
+            arena_format(arena,
+                "the GPUs of ranks %s cannot address the memory of all others",
+                list));
+    }
+    peers->handle = PEERS_DESCRIPTOR;
+    return NVBW_OK;
+}
+
+static int32_t choose_far(const struct peers *peers, const struct trial *trials,
+    struct arena *arena, struct team_frame *out)
+{
+    const char *const near = list_others(peers, trials, is_near, arena);
+    const char *const bare = list_others(peers, trials, has_fabric, arena);
+    const char *const refused = list_others(peers, trials, is_granted, arena);
+
+    if (bare != NULL) {
+        return refuse(out, "no_fabric",
+            arena_format(arena,
+                "ranks %s are on other hosts than rank 0, and ranks %s are in "
+                "no NVLink fabric (cluster UUID zero or fabric not completed): "
+                "this is no multi-node NVLink domain; links over InfiniBand or "
+                "Ethernet are measured with nccl-tests or perftest",
+                near, bare));
+    }
+    return refuse(out, "no_imex_channel",
+        arena_format(arena,
+            "ranks %s get no fabric handle (CUDA error %lld): a node needs the "
+            "IMEX daemon (systemctl start nvidia-imex) and a channel in "
+            "/dev/nvidia-caps-imex-channels",
+            refused, (long long)trials[strtoul(refused, NULL, 10)].code));
+}
+
+static int32_t choose(struct peers *peers, const struct trial *trials,
+    struct arena *arena, struct team_frame *out)
+{
+    const char *const refused = list_others(peers, trials, is_granted, arena);
+    const char *const apart = list_others(peers, trials, is_linked, arena);
+    const char *const bare = list_others(peers, trials, has_fabric, arena);
+    const char *const far = list_others(peers, trials, is_near, arena);
+
+    if (bare == NULL && apart != NULL) {
+        return refuse(out, "no_fabric",
+            arena_format(arena,
+                "ranks %s are in another NVLink clique than rank 0: start one "
+                "job for each clique",
+                apart));
+    }
+    if (refused == NULL && bare == NULL) {
+        peers->handle = PEERS_FABRIC;
+        return NVBW_OK;
+    }
+    return far == NULL ? choose_near(peers, trials, arena, out)
+                       : choose_far(peers, trials, arena, out);
+}
+
+static int32_t keep_addresses(struct peers *peers, const struct trial *trials,
+    struct arena *arena, struct error *err)
+{
+    uint64_t *const addresses =
+        arena_alloc(arena, peers->ranks, sizeof *addresses);
+
+    FAIL_IF(addresses == NULL, err, NVBW_E_SYSTEM, "no memory for addresses");
+    for (uint32_t i = 0; i < peers->ranks; i++) {
+        addresses[i] = trials[i].address;
+    }
+    peers->addresses = addresses;
+    return NVBW_OK;
+}
+
+int32_t peers_open_sharing(struct peers *peers, struct engine *engine,
+    struct arena *arena, struct team_frame *out, struct error *err)
+{
+    static const char *const names[] = { NULL, "descriptor", "fabric" };
+    struct trial *const trials =
+        arena_alloc(arena, peers->ranks, sizeof *trials);
+    struct gpu *gpu = NULL;
+    struct trial mine = { 0 };
+    int32_t status = trials == NULL
+                         ? error_set(err, NVBW_E_SYSTEM,
+                               "no memory for %u ranks", peers->ranks)
+                         : engine_gpu(engine, (int32_t)peers->rank, &gpu, err);
+
+    if (status >= 0) {
+        mine.code = try_fabric(gpu);
+        status = peers_socket_open(&peers->socket, &mine.address, err);
+    }
+    TRY(peers_check(peers, "GPUs", status, err));
+    TRY(peers_gather(peers, "handles", &mine, trials, sizeof mine, err));
+    TRY(keep_addresses(peers, trials, arena, err));
+    TRY(choose(peers, trials, arena, out));
+    out->rank = peers->rank;
+    out->ranks = peers->ranks;
+    out->handle = names[peers->handle];
+    return NVBW_OK;
+}

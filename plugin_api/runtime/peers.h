@@ -99,7 +99,7 @@ int32_t peers_open_sharing(struct peers *peers, struct engine *engine,
 struct shared_memory {
     uint64_t address, bytes;
     unsigned long long handle; /* the driver's */
-    int descriptor; /* being passed on, or -1 */
+    int descriptor;            /* being passed on, or -1 */
 };
 /* Collective. owner: the rank whose GPU it is on. */
 int32_t peers_map(struct peers *peers, struct engine *engine, uint32_t owner,

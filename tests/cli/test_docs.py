@@ -7,7 +7,8 @@ tables."""
 import re
 from harness import *
 
-PAGES = ["README.md", "docs/reports.md", "docs/run-plan.md", "docs/from-nvbandwidth.md"]
+PAGES = ["README.md", "docs/reports.md", "docs/field.md",
+         "docs/troubleshooting.md", "docs/run-plan.md", "docs/from-nvbandwidth.md"]
 TABLE = re.compile(r"(<!-- help (\w+) -->\n```text\n)(.*?)(```\n)", re.S)
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.S | re.M)
 LINK = re.compile(r"\]\(([^)#:]+)\)")
@@ -60,5 +61,14 @@ with Folder() as f:
                 stdin=subprocess.DEVNULL, capture_output=True, text=True,
                 timeout=200 * PATIENCE, check=False)
             equal(result.returncode, 0, f"{page}: {block}\n{result.stderr}")
+
+for line in (SOURCE / "docs/field.md").read_text().splitlines():
+    row = [cell.strip() for cell in line.split("|")[1:-1]]
+    if len(row) < 3 or row[-1] in ("shown by",) or set(row[0]) <= {"-"}:
+        continue
+    tests = row[-1].split(", ") if row[-1] else []
+    check(tests or "not done" in line, f"docs/field.md: {row[0]}: no test")
+    for test in tests:
+        check((SOURCE / test).is_file(), f"docs/field.md: no {test}")
 
 finish()

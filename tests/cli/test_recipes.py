@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright The nvbw-host authors
+"""docs/recipes: shell scripts parse and do what they say with a failing and
+with a healthy machine, YAML is YAML, and every option and plan in them is one
+of ours."""
+import re
+
+from harness import *
+
+RECIPES = SOURCE / "docs/recipes"
+OURS = ("ce_h2d", "host_to_device_memcpy_ce")
+
+
+def slurm(folder, script, profile, **env):
+    """What a script tells scontrol, and its exit code."""
+    tools = folder.path / "tools"
+    for name, body in (
+            ("nvbw-host", f"""
+case $1 in -*) exec "{HOST}" --driver "{SIM}" --sim-profile {profile} \\
+  "$@" -t {OURS[1]} --set 'defaults.buffer_size="4 MiB"' \\
+  --set 'defaults.mode="fixed"' ;; esac
+exec "{HOST}" "$@" """),
+            ("scontrol", f'printf "%s\\n" "$*" >>"{folder.path}/told"')):
+        path = folder.write(f"tools/{name}", f"#!/bin/bash\n{body}\n")
+        path.chmod(0o755)
+    text = (RECIPES / script).read_text().replace(
+        "/var/lib/nvbw", str(folder.path / "var"))
+    told = folder.path / "told"
+    told.unlink(missing_ok=True)
+    result = subprocess.run(
+        ["bash", "-c", text], capture_output=True, text=True, check=False,
+        cwd=folder.path, timeout=100 * PATIENCE,
+        env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", **env})
+    equal(result.stderr, "", f"{script} on {profile}")
+    return result.returncode, told.read_text() if told.exists() else ""
+
+
+with Folder() as f:
+    _, usage, _ = f.host("--help")
+    for path in RECIPES.iterdir():
+        text = path.read_text()
+        if path.suffix == ".sh":
+            result = subprocess.run(["bash", "-n", path], capture_output=True,
+                                    text=True, check=False)
+            equal(result.stderr, "", path.name)
+            if shutil.which("shellcheck"):
+                result = subprocess.run(["shellcheck", path], text=True,
+                                        capture_output=True, check=False)
+                equal(result.stdout, "", path.name)
+        elif path.suffix == ".yaml":
+            try:
+                import yaml
+                check(yaml.safe_load(text), f"{path.name} is empty")
+            except ImportError:
+                pass
+        for plan in re.findall(r"plans/\w+\.cfg", text):
+            check((SOURCE / "configs" / plan).is_file(), f"{path.name}: {plan}")
+        for name in re.findall(r"nvbw-host[^\n]*? (--[a-z-]+)", text):
+            contains(usage, name, path.name)
+
+    limit = """@include "quick.cfg"
+    limits = ( { match = "*"; min = "90 % of siblings"; } );"""
+    shutil.copy(SOURCE / "configs/plans/quick.cfg", f.path)
+    plan = f.write("prolog.cfg", limit)
+    code, told = slurm(f, "slurm-prolog.sh", "hgx_h200_x8", NVBW_PLAN=str(plan))
+    equal((code, told), (0, ""), "a healthy node is left alone")
+    code, told = slurm(f, "slurm-prolog.sh", "hgx_h200_x8_link_x8",
+                       NVBW_PLAN=str(plan))
+    equal(code, 1, "a bad link holds the job")
+    contains(told, "State=DRAIN", "a bad link drains")
+    contains(told, "GPU 5 runs in too narrow a PCIe link", "with its reason")
+
+finish()

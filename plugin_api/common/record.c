@@ -65,6 +65,7 @@ static const struct field record_list[] = {
     FIELD(record, F64, spread_high),
     FIELD_LIST(record, U32S, gpus),
     FIELD_STRUCTS(record, flows, &flow_record_fields),
+    FIELD_STRUCTS(record, telemetry, &gpu_telemetry_fields),
     FIELD(record, U64, begin_ns),
     FIELD(record, U64, end_ns),
     FIELD_END,

@@ -9,7 +9,7 @@
 #ifndef NVBW_RECORD_H
 #define NVBW_RECORD_H
 
-#include "fields.h"
+#include "telemetry.h"
 
 /* A flow as it was carried out. Places are positions in facts->gpus for
  * memory on GPUs and in facts->nodes for memory on hosts. */
@@ -75,6 +75,8 @@ struct record {
     uint32_t gpus_count;
     struct flow_record *flows;
     uint32_t flows_count;
+    struct gpu_telemetry *telemetry; /* of these GPUs; added by the host */
+    uint32_t telemetry_count;
     uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
 };
 

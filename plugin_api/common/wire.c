@@ -16,6 +16,15 @@ const struct name task_role_names[] = {
     { TASK_HEALTH, "health" },
     { TASK_JOIN, "join" },
     { TASK_FOLLOW, "follow" },
+    { TASK_WATCH, "watch" },
+    { 0, NULL },
+};
+
+const struct name read_kind_names[] = {
+    { READ_BEGIN, "begin" },
+    { READ_LOAD, "load" },
+    { READ_LOOK, "look" },
+    { READ_POLL, "poll" },
     { 0, NULL },
 };
 
@@ -47,6 +56,7 @@ static const struct field task_list[] = {
     FIELD(task_frame, U64, budget_ns),
     FIELD_LIST(task_frame, U32S, gpus),
     FIELD(task_frame, U32, apart),
+    FIELD(task_frame, U32, watched),
     FIELD(task_frame, U32, fail_call),
     FIELD(task_frame, U32, name_call),
     FIELD_END,
@@ -114,6 +124,29 @@ static const struct field bye_list[] = {
 };
 const struct fields bye_fields = FIELDS(bye_frame, bye_list);
 
+static const struct field read_list[] = {
+    FIELD(read_frame, U64, number),
+    FIELD_NAMED(read_frame, kind, read_kind_names),
+    FIELD_LIST(read_frame, U32S, gpus),
+    FIELD_END,
+};
+const struct fields read_fields = FIELDS(read_frame, read_list);
+
+static const struct field readings_list[] = {
+    FIELD(readings_frame, U64, number),
+    FIELD_STRUCTS(readings_frame, readings, &gpu_reading_fields),
+    FIELD_END,
+};
+const struct fields readings_fields = FIELDS(readings_frame, readings_list);
+
+static const struct field read_done_list[] = {
+    FIELD(read_done_frame, U64, number),
+    FIELD(read_done_frame, U32, throttled),
+    FIELD(read_done_frame, TEXT, message),
+    FIELD_END,
+};
+const struct fields read_done_fields = FIELDS(read_done_frame, read_done_list);
+
 const struct fields *wire_fields(uint32_t type)
 {
     static const struct fields *const table[FRAME_TYPE_END] = {
@@ -129,6 +162,9 @@ const struct fields *wire_fields(uint32_t type)
         [FRAME_DONE] = &done_fields,
         [FRAME_BYE] = &bye_fields,
         [FRAME_TEAM] = &team_fields,
+        [FRAME_READ] = &read_fields,
+        [FRAME_READINGS] = &readings_fields,
+        [FRAME_READ_DONE] = &read_done_fields,
     };
 
     return type < FRAME_TYPE_END ? table[type] : NULL;

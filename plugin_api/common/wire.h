@@ -21,7 +21,11 @@
  *   health    DONE says whether the task's GPUs still answer
  *   join      starts MPI: TEAM, and FACTS of all ranks together
  *   follow    of the ranks but 0: what rank 0 is asked for, until it quits
- *   watch     telemetry (later) */
+ *   watch     DONE once NVML is open; from then on each READ is answered
+ *
+ * READ asks for readings of GPUs: from the host it goes to the watch worker,
+ * which answers with READINGS; from a run worker it goes to the host, which
+ * passes it on and answers with READ_DONE (see telemetry.h). */
 #ifndef NVBW_WIRE_H
 #define NVBW_WIRE_H
 
@@ -32,6 +36,7 @@
 #include "fields.h"
 #include "record.h"
 #include "schema.h"
+#include "telemetry.h"
 #include "unit.h"
 
 enum {
@@ -55,6 +60,9 @@ enum frame_type {
     FRAME_DONE,
     FRAME_BYE,
     FRAME_TEAM,
+    FRAME_READ,
+    FRAME_READINGS,
+    FRAME_READ_DONE,
     FRAME_TYPE_END
 };
 
@@ -65,7 +73,8 @@ enum task_role {
     TASK_FACTS,
     TASK_HEALTH,
     TASK_JOIN,
-    TASK_FOLLOW
+    TASK_FOLLOW,
+    TASK_WATCH
 };
 extern const struct name task_role_names[];
 
@@ -100,6 +109,7 @@ struct task_frame {
     uint32_t gpus_count;
     uint32_t apart;     /* run: 1: what the plugin measures side by side is
                            measured one after another */
+    uint32_t watched;   /* run: 1: the host answers READ */
     uint32_t fail_call; /* record: this call of the host fails; 0: none */
     uint32_t name_call; /* record: this one is only named in DONE; 0: none */
 };
@@ -135,6 +145,34 @@ struct begin_frame {
     uint64_t now_ns;
 };
 
+enum read_kind {
+    READ_BEGIN = 1, /* before a measurement: one that was just made will do */
+    READ_LOAD,      /* while copies run: what is quick to read */
+    READ_LOOK,      /* after samples */
+    READ_POLL       /* nothing is being measured */
+};
+extern const struct name read_kind_names[];
+
+struct read_frame {
+    uint64_t number; /* the asker's: it comes back in the answer */
+    uint32_t kind;   /* READ_* */
+    uint32_t *gpus;  /* positions in facts->gpus */
+    uint32_t gpus_count;
+};
+
+struct readings_frame {
+    uint64_t number;
+    struct gpu_reading *readings;
+    uint32_t readings_count;
+};
+
+struct read_done_frame {
+    uint64_t number;
+    uint32_t throttled;  /* 1: since the reading before, more than the plan
+                            tolerates */
+    const char *message; /* of it, one sentence */
+};
+
 struct log_frame {
     uint32_t level;
     const char *text;
@@ -163,7 +201,7 @@ struct bye_frame {
 
 extern const struct fields hello_fields, task_fields, quit_fields,
     labels_fields, team_fields, begin_fields, log_fields, done_fields,
-    bye_fields;
+    bye_fields, read_fields, readings_fields, read_done_fields;
 
 /* The payload's table by frame type; NULL for an unknown type. */
 const struct fields *wire_fields(uint32_t type);

@@ -56,6 +56,12 @@ struct measure_request {
     struct nvbw_ctx *ctx; /* for enqueue and verify */
     int (*cancelled)(void *user);
     void (*between_samples)(void *user); /* flush the log, may be NULL */
+    /* Telemetry (telemetry.h); both may be NULL. The first has the GPUs in
+     * flight read and does not wait; a READ_POLL is for when it thinks fit.
+     * The second waits for what was asked, and returns 1 with a sentence if
+     * the GPUs were throttled since the reading before. */
+    void (*read)(void *user, uint32_t kind);
+    int (*await_reading)(void *user, char *out_text, size_t size);
     void *user;
 };
 

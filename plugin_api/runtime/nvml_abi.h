@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
-/* The part of NVML's binary interface that the facts need, declared anew so
- * that nothing needs NVIDIA's headers to build. A device is a pointer to
+/* The part of NVML's binary interface that is used, declared anew so that
+ * nothing needs NVIDIA's headers to build. A device is a pointer to
  * NVML's own incomplete struct, a result is an nvml_result. */
 #ifndef NVBW_NVML_ABI_H
 #define NVBW_NVML_ABI_H
@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct nvmlDevice_st;
+struct nvmlEventSet_st;
 
 typedef unsigned int nvml_result;
 
@@ -20,6 +21,7 @@ enum {
     NVML_NOT_FOUND = 6,
     NVML_INSUFFICIENT_SIZE = 7,
     NVML_DRIVER_NOT_LOADED = 9,
+    NVML_TIMEOUT = 10,
     NVML_FUNCTION_NOT_FOUND = 13, /* what a missing function answers */
     NVML_GPU_IS_LOST = 15,
     NVML_LIB_RM_VERSION_MISMATCH = 18
@@ -30,9 +32,25 @@ enum {
     NVML_UUID_BYTES = 96,
     NVML_LINKS = 36,
 
+    NVML_CLOCK_IS_SM = 1,
     NVML_CLOCK_IS_MEMORY = 2,
+    NVML_ECC_CORRECTED = 0,
     NVML_ECC_UNCORRECTED = 1,
+    NVML_ECC_VOLATILE = 0,
     NVML_ECC_AGGREGATE = 1,
+    NVML_SENSOR_GPU = 0,
+    NVML_EVENT_XID = 8,
+
+    /* Policies of nvmlDeviceGetViolationStatus. */
+    NVML_POLICY_POWER = 0,
+    NVML_POLICY_THERMAL = 1,
+
+    /* Counters of nvmlDeviceGetNvLinkErrorCounter. */
+    NVML_LINK_REPLAYS = 0,
+    NVML_LINK_RECOVERIES = 1,
+    NVML_LINK_CRC_FLIT = 2,
+    NVML_LINK_CRC_DATA = 3,
+
     NVML_LINK_ACTIVE = 1,
     NVML_REMOTE_GPU = 0,
     NVML_REMOTE_SWITCH = 2,
@@ -47,10 +65,27 @@ enum {
     NVML_PATH_SYSTEM = 50,
 
     /* Fields of nvmlDeviceGetFieldValues. */
+    NVML_FIELD_ECC_CORRECTED = 3, /* volatile */
+    NVML_FIELD_ECC_UNCORRECTED = 4,
+    NVML_FIELD_LINK_CRC_FLIT = 38, /* of all links */
+    NVML_FIELD_LINK_CRC_DATA = 45,
+    NVML_FIELD_LINK_REPLAYS = 52,
+    NVML_FIELD_LINK_RECOVERIES = 59,
+    NVML_FIELD_POWER_CAP_NS = 74,
+    NVML_FIELD_MEMORY_CELSIUS = 82,
     NVML_FIELD_LINK_SPEED_MBPS = 90, /* per NVLink and direction, MB/s */
     NVML_FIELD_LINK_COUNT = 91,
+    NVML_FIELD_PCIE_REPLAYS = 94,
+    NVML_FIELD_ROWS_CORRECTED = 142,
+    NVML_FIELD_ROWS_UNCORRECTED = 143,
     NVML_FIELD_LINK_GET_SPEED = 164, /* scope: the link */
     NVML_FIELD_C2C_LINK_COUNT = 170,
+    NVML_FIELD_POWER_MW = 186, /* of the moment */
+    NVML_FIELD_PCIE_OUT_BYTES = 197,
+    NVML_FIELD_PCIE_IN_BYTES = 198,
+    NVML_FIELD_SW_THERMAL_NS = 251,
+    NVML_FIELD_HW_THERMAL_NS = 252,
+    NVML_FIELD_POWER_BRAKE_NS = 253,
 
     /* Types of a field's value. */
     NVML_VALUE_DOUBLE = 0,
@@ -101,6 +136,17 @@ struct nvml_fabric {
     nvml_result status; /* of the registration, NVML_DONE: good */
     unsigned int clique;
     unsigned char state; /* NVML_FABRIC_* */
+};
+struct nvml_utilisation {
+    unsigned int gpu, memory; /* percent */
+};
+struct nvml_violation {
+    unsigned long long reference_us, violation_ns;
+};
+struct nvml_event {
+    struct nvmlDevice_st *device;
+    unsigned long long type, data;
+    unsigned int gpu_instance, compute_instance;
 };
 struct nvml_confidential {
     unsigned int environment, feature, tools_mode;
@@ -168,6 +214,32 @@ struct nvml_confidential {
         (NVML_DEVICE, unsigned int link, struct nvml_pci *out))                \
     X(fields, nvmlDeviceGetFieldValues,                                        \
         (NVML_DEVICE, int count, struct nvml_field *values))                   \
+    X(clock_mhz, nvmlDeviceGetClockInfo,                                       \
+        (NVML_DEVICE, unsigned int clock, unsigned int *out))                  \
+    X(event_reasons, nvmlDeviceGetCurrentClocksEventReasons,                   \
+        (NVML_DEVICE, unsigned long long *out))                                \
+    X(throttle_reasons, nvmlDeviceGetCurrentClocksThrottleReasons,             \
+        (NVML_DEVICE, unsigned long long *out))                                \
+    X(violation, nvmlDeviceGetViolationStatus,                                 \
+        (NVML_DEVICE, unsigned int policy, struct nvml_violation *out))        \
+    X(power_mw, nvmlDeviceGetPowerUsage, (NVML_DEVICE, unsigned int *out))     \
+    X(temperature, nvmlDeviceGetTemperature,                                   \
+        (NVML_DEVICE, unsigned int sensor, unsigned int *out))                 \
+    X(utilisation, nvmlDeviceGetUtilizationRates,                              \
+        (NVML_DEVICE, struct nvml_utilisation * out))                          \
+    X(pcie_replays, nvmlDeviceGetPcieReplayCounter,                            \
+        (NVML_DEVICE, unsigned int *out))                                      \
+    X(link_errors, nvmlDeviceGetNvLinkErrorCounter,                            \
+        (NVML_DEVICE, unsigned int link, unsigned int counter,                 \
+            unsigned long long *out))                                          \
+    X(graphics_processes, nvmlDeviceGetGraphicsRunningProcesses_v3,            \
+        (NVML_DEVICE, unsigned int *count, struct nvml_process *out))          \
+    X(event_set, nvmlEventSetCreate, (struct nvmlEventSet_st * *out))          \
+    X(register_events, nvmlDeviceRegisterEvents,                               \
+        (NVML_DEVICE, unsigned long long types, struct nvmlEventSet_st *set))  \
+    X(wait_event, nvmlEventSetWait_v2,                                         \
+        (struct nvmlEventSet_st * set, struct nvml_event * out,                \
+            unsigned int timeout_ms))                                          \
     X(common_ancestor, nvmlDeviceGetTopologyCommonAncestor,                    \
         (NVML_DEVICE, struct nvmlDevice_st * other, unsigned int *out))
 

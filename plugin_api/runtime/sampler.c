@@ -9,6 +9,7 @@
 #include "session.h"
 #include "state.h"
 #include "stats.h"
+#include "wire.h"
 
 #define SAMPLE_SECONDS 0.004 /* below, fixed costs show in the figure */
 #define PILOT_AGREE    0.01
@@ -20,7 +21,8 @@ enum {
     SIZINGS = 3, /* a cold first sample makes the count too small */
     PLACEMENTS = 3,
     UNCOVERED_MOST = 3, /* times that the background is raised */
-    UNWATCHED_MOST = 5
+    UNWATCHED_MOST = 5,
+    THROTTLED_MOST = 2 /* looks in a row whose samples do not count */
 };
 
 /* One run of the sampler. */
@@ -33,6 +35,10 @@ struct sampling {
     uint32_t discarded;
     uint32_t bad_in_a_row[SAMPLE_SERIALISED + 1];
     uint32_t samples_room;
+    uint32_t is_read;   /* 1: the sample to come is to be read while it runs */
+    uint32_t throttled; /* 1: clocks were held down since the last look */
+    uint32_t throttled_looks;
+    char throttled_text[256];
 };
 
 uint32_t sampler_next_look(uint32_t count, uint32_t least, uint32_t most)
@@ -79,6 +85,27 @@ static int all_settled(const struct session *session)
         }
     }
     return 1;
+}
+
+static void read_gpus(struct sampling *run, uint32_t kind)
+{
+    const struct measure_request *const request = run->session->request;
+
+    if (request->read != NULL) {
+        request->read(request->user, kind);
+    }
+}
+
+/* No timed interval begins before what was asked for has been read. */
+static void await_reading(struct sampling *run)
+{
+    const struct measure_request *const request = run->session->request;
+
+    if (request->await_reading != NULL &&
+        request->await_reading(
+            request->user, run->throttled_text, sizeof run->throttled_text)) {
+        run->throttled = 1;
+    }
 }
 
 static int is_cancelled(const struct session *session)
@@ -163,6 +190,9 @@ static int32_t take(struct sampling *run, struct error *err)
         sample->seconds = 0.0;
         sample->clock_gap_ns = NAN;
         sample->cover_margin = NAN;
+        if (!run->is_read) {
+            await_reading(run);
+        }
         TRY(session->backend->sample(session, sample, err));
         if (sample->state == SAMPLE_GOOD) {
             return NVBW_OK;
@@ -227,7 +257,15 @@ static int32_t settle_clocks(struct sampling *run, struct error *err)
     double spread = NAN;
 
     for (uint32_t i = 0; i < PILOTS; i++) {
-        TRY(take(run, err));
+        if (i == 0) {
+            read_gpus(run, READ_LOAD);
+            run->is_read = 1;
+        }
+
+        const int32_t status = take(run, err);
+
+        run->is_read = 0;
+        TRY(status);
         if (all_settled(run->session)) {
             return NVBW_OK;
         }
@@ -387,32 +425,79 @@ static void move(struct session *session, uint32_t count, uint32_t least)
     }
 }
 
+/* What was measured since `clean` samples were there was measured with clocks
+ * held down: it is measured again, and counts for nothing the second time. */
+static uint32_t drop_throttled(
+    struct sampling *run, uint32_t clean, uint32_t count)
+{
+    struct session *const session = run->session;
+    struct error err = { 0 };
+
+    run->throttled = 0;
+    if (++run->throttled_looks >= THROTTLED_MOST) {
+        snprintf(err.text, sizeof err.text, "%s", run->throttled_text);
+        settle_session(session, STATE_INVALID, "throttled", &err);
+        return count;
+    }
+    run->discarded += count - clean;
+    for (uint32_t i = 0; i < session->targets_count; i++) {
+        struct record *const record = session->targets[i].record;
+
+        if (record->state == STATE_NONE && record->samples_count > clean) {
+            record->samples_count = clean;
+        }
+    }
+    return clean;
+}
+
+/* One sample that is kept, with its bytes compared. */
+static int32_t take_kept(struct sampling *run, uint32_t kind, struct error *err)
+{
+    struct session *const session = run->session;
+
+    TRY(take(run, err));
+    if (all_settled(session)) {
+        return NVBW_OK;
+    }
+    keep(run);
+    read_gpus(run, kind);
+    if (session->params.verify) {
+        TRY(session->backend->verify(session, err));
+        settle_mismatches(session);
+    }
+    if (session->request->between_samples != NULL) {
+        session->request->between_samples(session->request->user);
+    }
+    return NVBW_OK;
+}
+
 static int32_t measure(
     struct sampling *run, uint32_t least, uint32_t most, struct error *err)
 {
     struct session *const session = run->session;
     uint32_t count = 0;
+    uint32_t clean = 0; /* samples at the last look with free clocks */
 
+    await_reading(run);
+    run->throttled = 0;
     for (uint32_t look = sampler_next_look(0, least, most); look != 0;
          look = sampler_next_look(count, least, most)) {
         for (; count < look; count++) {
             move(session, count, least);
-            TRY(take(run, err));
-            if (all_settled(session)) {
-                return NVBW_OK;
-            }
-            keep(run);
-            if (session->params.verify) {
-                TRY(session->backend->verify(session, err));
-                settle_mismatches(session);
-            }
-            if (session->request->between_samples != NULL) {
-                session->request->between_samples(session->request->user);
-            }
+            TRY(take_kept(run, count + 1 == look ? READ_LOOK : READ_POLL, err));
             if (all_settled(session)) {
                 return NVBW_OK;
             }
         }
+        await_reading(run);
+        if (run->throttled) {
+            count = drop_throttled(run, clean, count);
+            if (all_settled(session)) {
+                return NVBW_OK;
+            }
+            continue;
+        }
+        clean = count;
         if (!session->params.fixed && is_precise(session)) {
             return NVBW_OK;
         }

@@ -31,6 +31,14 @@ struct cell_word {
     const char *reason;
 };
 
+/* Readings of the GPUs in flight that the host was asked for. */
+struct task_reads {
+    uint32_t *gpus; /* in flight: positions in facts->gpus */
+    uint32_t gpus_count;
+    uint64_t number;   /* of the one that is awaited, 0: none */
+    uint64_t asked_ns; /* when the latest was asked for */
+};
+
 /* One record or run task. */
 struct task_run {
     const struct task_frame *task;
@@ -52,6 +60,7 @@ struct task_run {
     struct error trouble;    /* the last error that measure() returned */
     _Atomic uint32_t calls;  /* of the host, while recording */
     const char *failed_call; /* the one that the task made fail, or NULL */
+    struct task_reads reads;
     uint32_t poisoned;
     uint32_t measuring; /* enqueue and verify may only ask, not settle */
     uint32_t host_gone; /* a frame could not be written */
@@ -95,6 +104,12 @@ void service_flush_log(struct service *service);
 /* service_flush_log for measure_request. */
 void service_between_samples(void *user);
 void service_restart_clock(struct service *service);
+
+/* read() and await_reading() of measure_request: READ to the host, and its
+ * answer within 20 ms of the question. Nothing is asked where the host has no
+ * telemetry. (service_reads.c) */
+void service_read(void *user, uint32_t kind);
+int service_await_reading(void *user, char *out_text, size_t size);
 
 /* The first breach of the contract is kept, the rest is silence: from now on
  * nothing settles. Returns NVBW_E_INVALID. (service.c) */

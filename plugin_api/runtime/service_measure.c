@@ -85,6 +85,9 @@ static int32_t send_begin(const struct flight *flight, struct error *err)
     service_restart_clock(flight->service);
     begin.now_ns = clock_machine_ns();
     service_send(flight->service, FRAME_BEGIN, &begin);
+    flight->service->run->reads.gpus = begin.gpus;
+    flight->service->run->reads.gpus_count = begin.gpus_count;
+    service_read(flight->service, READ_BEGIN);
     return NVBW_OK;
 }
 
@@ -116,8 +119,12 @@ static int32_t measure(const struct flight *flight,
             run->facts, flight->request, flight->arena, result, err);
     }
     TRY(send_begin(flight, err));
-    return engine_measure(
+
+    const int32_t status = engine_measure(
         run->engine, flight->request, flight->arena, result, err);
+
+    run->reads.gpus_count = 0;
+    return status;
 }
 
 /* 1 for a figure, and for bytes of this very cell that were wrong. */

@@ -37,6 +37,8 @@ static struct measure_request make_request(struct service *service)
         /* Rank 0 alone is asked to stop, and the others would not know. */
         .cancelled = service->run->facts->ranks > 0 ? NULL : is_cancelled,
         .between_samples = service_between_samples,
+        .read = service_read,
+        .await_reading = service_await_reading,
         .user = service,
     };
 }

@@ -77,6 +77,10 @@ static int32_t take_frame(struct worker *worker, uint32_t type, void *object,
     case FRAME_TASK:
         worker_do_task(worker, object, arena, out_end);
         return NVBW_OK;
+    case FRAME_READ:
+        return worker_read(worker, object, arena, err);
+    case FRAME_READ_DONE:
+        return NVBW_OK; /* too late for the measurement that asked */
     case FRAME_QUIT:
         out_end->bye = "finished";
         return NVBW_OK;

@@ -130,6 +130,15 @@ static void check_health(struct job *job)
     }
 }
 
+static void open_watch(struct job *job)
+{
+    struct error err = { 0 };
+
+    if (worker_open_watch(job->worker, job->task->driver_file, &err) < 0) {
+        fail_job(job, "system", &err);
+    }
+}
+
 static struct service *find_service(
     const struct worker *worker, const char *file)
 {
@@ -371,6 +380,7 @@ static role_fn *const roles[] = {
     [TASK_HEALTH] = check_health,
     [TASK_JOIN] = join,
     [TASK_FOLLOW] = follow,
+    [TASK_WATCH] = open_watch,
 };
 
 void worker_do_task(struct worker *worker, const struct task_frame *task,

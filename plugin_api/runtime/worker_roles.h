@@ -4,6 +4,7 @@
 #ifndef NVBW_WORKER_ROLES_H
 #define NVBW_WORKER_ROLES_H
 
+#include "nvml_watch.h"
 #include "service.h"
 
 enum { WORKER_PLUGINS = 256 };
@@ -11,10 +12,11 @@ enum { WORKER_PLUGINS = 256 };
 /* All that a worker keeps from task to task. */
 struct worker {
     int out_fd;
-    struct arena arena;    /* facts and plugins: until the process ends */
-    struct facts *facts;   /* NULL before FACTS */
-    struct engine *engine; /* NULL before the first run task */
-    struct peers *peers;   /* of an MPI job, else NULL */
+    struct arena arena;       /* facts and plugins: until the process ends */
+    struct facts *facts;      /* NULL before FACTS */
+    struct engine *engine;    /* NULL before the first run task */
+    struct peers *peers;      /* of an MPI job, else NULL */
+    struct nvml_watch *watch; /* NULL before the watch task */
     struct log_buffer *log;
     struct service *services[WORKER_PLUGINS]; /* one per plugin loaded */
     uint32_t services_count;
@@ -32,6 +34,12 @@ void worker_do_task(struct worker *worker, const struct task_frame *task,
 /* Opens the engine on the worker's facts, unless it is open. */
 int32_t worker_need_engine(
     struct worker *worker, const struct task_frame *task, struct error *err);
+/* Answers READ with READINGS; without NVML there are none. (worker_watch.c) */
+int32_t worker_read(struct worker *worker, const struct read_frame *read,
+    struct arena *arena, struct error *err);
+/* Opens NVML for it, once. */
+int32_t worker_open_watch(
+    struct worker *worker, const char *driver_file, struct error *err);
 /* Calls fini of every plugin that was initialised. */
 void worker_end_plugins(struct worker *worker);
 

@@ -62,6 +62,18 @@ static void share(struct profile_gpu *gpu)
     snprintf(gpu->process, sizeof gpu->process, "1 init");
 }
 
+/* Figures stay as they are: what NVML says must be enough. */
+static void heat_up(struct profile_gpu *gpu)
+{
+    gpu->throttle |= 0x48;
+    gpu->temperature = 92;
+}
+
+static void reach_power_limit(struct profile_gpu *gpu)
+{
+    gpu->throttle |= 0x4;
+}
+
 static const struct {
     enum fault_kind kind;
     void (*strike)(struct profile_gpu *gpu);
@@ -70,6 +82,8 @@ static const struct {
     { FAULT_GPU_PCIE, lose_lanes },
     { FAULT_GPU_NVLINK, lose_nvlinks },
     { FAULT_GPU_BUSY, share },
+    { FAULT_GPU_HOT, heat_up },
+    { FAULT_GPU_CAPPED, reach_power_limit },
 };
 
 int decline_gpu(const struct faults *faults, uint32_t gpu, uint64_t operations,

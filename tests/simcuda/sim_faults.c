@@ -116,6 +116,12 @@ static const struct {
     { "nvlink=", FAULT_GPU_NVLINK, VALUE_GPU, 1 },
     { "busy=", FAULT_GPU_BUSY, VALUE_GPU, 1 },
     { "ecc=", FAULT_GPU_ECC, VALUE_GPU, 1 },
+    { "replays=", FAULT_GPU_REPLAYS, VALUE_GPU, 1 },
+    { "nvlink_errors=", FAULT_GPU_LINK_ERRORS, VALUE_GPU, 1 },
+    { "remap=", FAULT_GPU_REMAP, VALUE_GPU, 1 },
+    { "throttle=", FAULT_GPU_HOT, VALUE_GPU, 1 },
+    { "power_cap=", FAULT_GPU_CAPPED, VALUE_GPU, 1 },
+    { "xid=", FAULT_GPU_XID, VALUE_GPU, 1 },
     { "alloc_above=", FAULT_ALLOC_ABOVE, VALUE_SIZE, 0 },
 };
 

@@ -21,6 +21,14 @@
  *   busy=G@N           another process uses it from then on
  *   ecc=G@N            each of its operations from then on counts an
  *                      uncorrected error
+ *   replays=G@N        each of its operations from then on counts a replay of
+ *                      its PCIe link
+ *   nvlink_errors=G@N  each counts a replay, a recovery and two CRC errors of
+ *                      its first NVLink
+ *   remap=G@N          each remaps a row of its memory
+ *   throttle=G@N       heat holds its clocks down from then on, says NVML
+ *   power_cap=G@N      its power limit does
+ *   xid=G@N            one Xid event then
  *   alloc_above=SIZE   larger allocations are refused; 1GiB, 512MiB, 4096
  *
  * Parsing and looking up are pure. */
@@ -47,6 +55,12 @@ enum fault_kind {
     FAULT_GPU_NVLINK,
     FAULT_GPU_BUSY,
     FAULT_GPU_ECC,
+    FAULT_GPU_REPLAYS,
+    FAULT_GPU_LINK_ERRORS,
+    FAULT_GPU_REMAP,
+    FAULT_GPU_HOT,
+    FAULT_GPU_CAPPED,
+    FAULT_GPU_XID,
     FAULT_ALLOC_ABOVE
 };
 

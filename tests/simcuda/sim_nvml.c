@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "sim_decline.h"
@@ -126,6 +127,22 @@ nvml_result nvml_enter_device(enum nvml_call call,
     *out = &profile.gpus[device->index];
     return is_lost(device->index) ? (nvml_result)NVML_GPU_IS_LOST
                                   : (nvml_result)NVML_DONE;
+}
+
+uint64_t nvml_now_ns(void)
+{
+    struct timespec now;
+
+    if (shared != NULL) {
+        return __atomic_load_n(&shared->now_ns, __ATOMIC_RELAXED);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+struct nvmlDevice_st *nvml_device(uint32_t index)
+{
+    return &devices[index];
 }
 
 const struct profile *nvml_profile(void)

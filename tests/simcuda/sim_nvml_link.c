@@ -91,12 +91,19 @@ nvml_result nvmlDeviceGetNvLinkRemotePciInfo_v2(
     return NVML_DONE;
 }
 
-static void give_field(const struct profile_gpu *gpu, struct nvml_field *field)
+static void give_field(const struct nvmlDevice_st *device,
+    const struct profile_gpu *gpu, struct nvml_field *field)
 {
+    uint64_t value = 0;
     const unsigned int speed_mbps = (unsigned int)(gpu->nvlink.line * 1000);
 
     field->value_type = NVML_VALUE_UINT;
     field->result = NVML_DONE;
+    if (nvml_watch_field(device, gpu, field->field, &value)) {
+        field->value_type = NVML_VALUE_ULONGLONG;
+        field->value.ulonglong = value;
+        return;
+    }
     switch (field->field) {
     case NVML_FIELD_LINK_SPEED_MBPS:
     case NVML_FIELD_LINK_GET_SPEED:
@@ -119,7 +126,7 @@ nvml_result nvmlDeviceGetFieldValues(
 {
     ENTER(nvmlDeviceGetFieldValues)
     for (int i = 0; i < count; i++) {
-        give_field(gpu, &values[i]);
+        give_field(device, gpu, &values[i]);
     }
     return NVML_DONE;
 }

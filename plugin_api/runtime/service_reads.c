@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* Readings of the GPUs in flight: the host has them made. */
+#include "service.h"
+
+#include <poll.h>
+#include <stdio.h>
+
+#include "clock.h"
+
+enum { ANSWER_ARENA_BYTES = 1 << 20, NS_PER_MS = 1000000 };
+static const uint64_t WAIT_NS = 20u * NS_PER_MS;
+static const uint64_t POLL_NS = 500u * NS_PER_MS;
+
+void service_read(void *user, uint32_t kind)
+{
+    struct service *const service = user;
+    struct task_run *const run = service->run;
+    struct task_reads *const reads = &run->reads;
+    const uint64_t now_ns = clock_machine_ns();
+    struct read_frame read = { .number = now_ns, .kind = kind };
+
+    if (!run->task->watched || reads->gpus_count == 0 ||
+        (kind == READ_POLL && now_ns - reads->asked_ns < POLL_NS)) {
+        return;
+    }
+    if (kind == READ_POLL) {
+        read.kind = READ_LOOK;
+    }
+    read.gpus = reads->gpus;
+    read.gpus_count = reads->gpus_count;
+    reads->number = now_ns;
+    reads->asked_ns = now_ns;
+    service_send(service, FRAME_READ, &read);
+}
+
+/* 1 while the time for an answer lasts and something came. */
+static int has_answer(const struct task_reads *reads)
+{
+    const uint64_t passed_ns = clock_machine_ns() - reads->asked_ns;
+    struct pollfd from_host = { .fd = WIRE_IN_FD, .events = POLLIN };
+
+    if (passed_ns >= WAIT_NS) {
+        return 0;
+    }
+    return poll(&from_host, 1,
+               (int)((WAIT_NS - passed_ns + NS_PER_MS - 1) / NS_PER_MS)) == 1;
+}
+
+/* The answer to the latest question; what comes to earlier ones is late. */
+static int take_answer(
+    struct task_reads *reads, struct arena *arena, char *out_text, size_t size)
+{
+    struct read_done_frame *done = NULL;
+    void *object = NULL;
+    uint32_t type = 0;
+
+    if (wire_receive(WIRE_IN_FD, arena, &type, &object, NULL) <= 0) {
+        reads->number = 0;
+        return 0;
+    }
+    done = object;
+    if (type != FRAME_READ_DONE || done->number != reads->number) {
+        return 0;
+    }
+    reads->number = 0;
+    if (!done->throttled) {
+        return 0;
+    }
+    snprintf(out_text, size, "%s",
+        done->message != NULL ? done->message : "the GPU was throttled");
+    return 1;
+}
+
+int service_await_reading(void *user, char *out_text, size_t size)
+{
+    const struct service *const service = user;
+    struct task_reads *const reads = &service->run->reads;
+    struct arena arena;
+    int is_throttled = 0;
+
+    if (reads->number == 0) {
+        return 0;
+    }
+    arena_init(&arena, ANSWER_ARENA_BYTES);
+    while (reads->number != 0 && has_answer(reads)) {
+        is_throttled = take_answer(reads, &arena, out_text, size);
+    }
+    reads->number = 0;
+    arena_clear(&arena);
+    return is_throttled;
+}

@@ -247,6 +247,13 @@ static int32_t adopt_event(struct evidence *evidence, struct arena *arena,
         sizeof *event, err);
 }
 
+static int32_t adopt_reading(struct evidence *evidence, struct arena *arena,
+    const void *object, struct error *err)
+{
+    return append(arena, &evidence->readings, &evidence->readings_count, object,
+        sizeof(struct gpu_reading), err);
+}
+
 static int32_t adopt_end(struct evidence *evidence, struct arena *arena,
     const void *object, struct error *err)
 {
@@ -271,6 +278,7 @@ int32_t evidence_adopt(struct evidence *evidence, struct arena *arena,
         [LINE_EVENT] = adopt_event,
         [LINE_END] = adopt_end,
         [LINE_EFFICIENCY] = adopt_efficiency,
+        [LINE_READING] = adopt_reading,
     };
 
     FAIL_IF(line_fields(line_type) == NULL, err, NVBW_E_INVALID,

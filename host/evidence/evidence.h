@@ -10,6 +10,7 @@
 #include "plan.h"
 #include "record.h"
 #include "schema.h"
+#include "telemetry.h"
 #include "unit.h"
 
 enum { EVIDENCE_VERSION = 1 };
@@ -34,7 +35,9 @@ struct run_header {
 /* Something that happened, other than a cell. */
 struct event {
     const char *what; /* "worker_start", "worker_end", "log", "tainted",
-                         "untainted", "resumed", "stopped", "warning" */
+                         "untainted", "resumed", "stopped", "warning",
+                         "telemetry" (why there is none, or none from here on),
+                         "busy" (expected to be idle) */
     uint32_t level;   /* log: NVBW_LOG_* */
     int32_t unit;     /* or -1 */
     int32_t pid;      /* or 0 */
@@ -66,6 +69,9 @@ struct evidence {
     uint32_t records_count;
     struct event *events;
     uint32_t events_count;
+    struct gpu_reading *readings; /* in order of time; some of all that were
+                                     made: the series of the run */
+    uint32_t readings_count;
     struct run_end end;
     uint32_t ended;                  /* 1: end is there */
     uint32_t torn;                   /* 1: a torn last line was dropped */
@@ -89,7 +95,8 @@ enum line_type {
     LINE_CELL,
     LINE_EVENT,
     LINE_END,
-    LINE_EFFICIENCY
+    LINE_EFFICIENCY,
+    LINE_READING
 };
 extern const struct name line_names[];
 const struct fields *line_fields(uint32_t type);

@@ -52,6 +52,7 @@ const struct name line_names[] = {
     { LINE_EVENT, "event" },
     { LINE_END, "end" },
     { LINE_EFFICIENCY, "efficiency" },
+    { LINE_READING, "reading" },
     { 0, NULL },
 };
 
@@ -67,6 +68,7 @@ const struct fields *line_fields(uint32_t type)
         [LINE_EVENT] = &event_fields,
         [LINE_END] = &run_end_fields,
         [LINE_EFFICIENCY] = &efficiency_file_fields,
+        [LINE_READING] = &gpu_reading_fields,
     };
 
     return type < sizeof tables / sizeof tables[0] ? tables[type] : NULL;

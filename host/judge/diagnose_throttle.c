@@ -62,14 +62,31 @@ static const struct verdict *throttled_cell(
     return NULL;
 }
 
-/* 1 if one of the cell's GPUs was throttled in a cell of its own, which tells
- * more. */
+static int some_name_gpus(const struct diagnosis *diagnosis)
+{
+    const struct verdicts *const out = diagnosis->out;
+
+    for (uint32_t i = 0; i < out->count; i++) {
+        if (is_throttled(&out->list[i]) && out->list[i].record != NULL &&
+            out->list[i].record->gpus_count > 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* 1 if the cell says nothing that is not told elsewhere: one of its GPUs was
+ * throttled in a cell of its own, which tells more. */
 static int is_told(
     const struct diagnosis *diagnosis, const struct verdict *verdict)
 {
     const struct record *const record = verdict->record;
 
-    for (uint32_t i = 0; record != NULL && i < record->gpus_count; i++) {
+    /* A cell that was computed from others names no GPU. */
+    if (record == NULL || record->gpus_count == 0) {
+        return some_name_gpus(diagnosis);
+    }
+    for (uint32_t i = 0; i < record->gpus_count; i++) {
         if (record->gpus[i] < diagnosis->facts->gpus_count &&
             throttled_cell(diagnosis, record->gpus[i]) != NULL) {
             return 1;

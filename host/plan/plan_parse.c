@@ -319,10 +319,20 @@ static const struct member expect_members[] = {
 };
 
 static const struct member telemetry_members[] = {
+    PLAN_LIST("enabled", telemetry, reader_single, plan_value_flag),
     PLAN_LIST("poll", telemetry, reader_single, plan_value_duration),
     PLAN_LIST("settle", telemetry, reader_single, plan_value_duration),
     PLAN_LIST("ignore", telemetry, reader_value, plan_value_text),
     PLAN_LIST("throttled", telemetry, reader_single, plan_value_ratio),
+    PLAN_LIST("idle", telemetry, reader_single, plan_value_ratio),
+    PLAN_LIST("pcie_replays", telemetry, reader_single, plan_value_count),
+    PLAN_LIST("nvlink_replays", telemetry, reader_single, plan_value_count),
+    PLAN_LIST("nvlink_recoveries", telemetry, reader_single, plan_value_count),
+    PLAN_LIST("nvlink_crc", telemetry, reader_single, plan_value_count),
+    PLAN_LIST("ecc_corrected", telemetry, reader_single, plan_value_count),
+    PLAN_LIST("ecc_uncorrected", telemetry, reader_single, plan_value_count),
+    PLAN_LIST("rows_remapped", telemetry, reader_single, plan_value_count),
+    PLAN_LIST("xids", telemetry, reader_single, plan_value_count),
     { .name = NULL },
 };
 

@@ -145,11 +145,13 @@ static int32_t conduct_judged(struct conductor *conductor, struct error *err)
 
 static int32_t retire(struct conductor *conductor, struct error *err)
 {
+    TRY(monitor_last(&conductor->monitor, err));
     if (conductor->crew.signals > 0) {
         conductor_stop_worker(conductor);
     }
-    return runner_retire(
-        &conductor->runner, &conductor->crew, &conductor->ledger, err);
+    TRY(runner_retire(
+        &conductor->runner, &conductor->crew, &conductor->ledger, err));
+    return monitor_stop(&conductor->monitor, err);
 }
 
 static int32_t write_end(struct conductor *conductor, struct error *err)
@@ -201,12 +203,20 @@ int32_t conduct_run(const struct conduct_request *request, struct error *err)
         crew_open(&conductor.crew, request->signal_fd);
     }
 
-    int32_t status = conduct_judged(&conductor, err);
+    int32_t status = monitor_open(
+        &conductor.monitor, request, &conductor.crew, &conductor.ledger, err);
 
+    if (status >= 0) {
+        status = monitor_start(&conductor.monitor, err);
+    }
+    if (status >= 0) {
+        status = conduct_judged(&conductor, err);
+    }
     if (status >= 0) {
         status = retire(&conductor, err);
     }
     crew_close(&conductor.crew);
+    monitor_close(&conductor.monitor);
     TRY(status);
     return write_end(&conductor, err);
 }

@@ -78,6 +78,7 @@ struct conduct_watch {
     void (*cell_settled)(
         void *user, const struct unit *unit, const struct record *record);
     void (*event)(void *user, const struct event *event);
+    void (*reading)(void *user, const struct gpu_reading *reading);
     void (*tick)(void *user, uint64_t now_ns); /* about four times a second */
 };
 
@@ -92,6 +93,7 @@ struct conduct_request {
     uint64_t journal_most_bytes; /* larger than which it must not become */
     uint64_t budget_ns;          /* UINT64_MAX: unbounded */
     uint64_t grace_ns;           /* from SIGTERM to SIGKILL */
+    uint32_t has_telemetry;      /* 1: unless the plan does without */
     uint32_t rerun_failed;       /* resume: measure again what did not pass */
     const struct conduct_watch *watch;
     int signal_fd;     /* signalfd with SIGINT, SIGTERM blocked elsewhere; -1 */

@@ -79,6 +79,14 @@ int32_t ledger_event(
     return NVBW_OK;
 }
 
+void ledger_tell_reading(
+    const struct ledger *ledger, const struct gpu_reading *reading)
+{
+    if (ledger->watch != NULL && ledger->watch->reading != NULL) {
+        ledger->watch->reading(ledger->watch->user, reading);
+    }
+}
+
 int32_t ledger_tick(
     struct ledger *ledger, uint64_t *out_due_ns, struct error *err)
 {

@@ -29,6 +29,9 @@ int32_t ledger_settle(struct ledger *ledger, const struct unit *unit,
 /* now_ns is filled in. */
 int32_t ledger_event(
     struct ledger *ledger, const struct event *event, struct error *err);
+/* Whoever watches is told of a reading; it is not written. */
+void ledger_tell_reading(
+    const struct ledger *ledger, const struct gpu_reading *reading);
 /* Evidence and journal alone, for lines of other types. */
 int32_t ledger_add(struct ledger *ledger, uint32_t line_type,
     const void *object, struct error *err);

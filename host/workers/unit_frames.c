@@ -91,6 +91,7 @@ static int32_t take_begin(
         run->begun_at = run->settled;
         unit_frames_allow(run);
     }
+    monitor_begin(&run->conductor->monitor, begin->gpus, begin->gpus_count);
     if (watch != NULL && watch->cells_begin != NULL) {
         watch->cells_begin(watch->user, run->unit, begin);
     }
@@ -168,6 +169,8 @@ static int32_t take_cell(struct unit_run *run, const struct record *given,
     TRY(check_record(run, given, payload_bytes, &cell, err));
     record.unit = run->unit->id;
     record.attempt = run->attempt;
+    record.telemetry_count = 0;
+    TRY(monitor_join(&run->conductor->monitor, &record, err));
     wanted_remove(&run->wanted, (uint32_t)cell);
     wanted_remove(&run->in_flight, (uint32_t)cell);
     run->settled++;
@@ -260,6 +263,8 @@ int32_t unit_frames_take(struct worker *worker, uint32_t type,
         return take_begin(run, object, err);
     case FRAME_CELL:
         return take_cell(run, object, payload_bytes, err);
+    case FRAME_READ:
+        return monitor_ask(&run->conductor->monitor, worker, object, err);
     case FRAME_LOG:
         return take_log(run, object, err);
     case FRAME_DONE:

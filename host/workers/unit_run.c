@@ -231,6 +231,7 @@ static int32_t send_task(struct unit_run *run, struct error *err)
         .unit = *run->unit,
         .attempt = run->attempt,
         .apart = run->apart,
+        .watched = conductor->monitor.is_wanted,
         .budget_ns = budget_left(conductor) };
 
     TRY(wanted_list(
@@ -273,8 +274,11 @@ int32_t conductor_wait(
     struct conductor *conductor, uint64_t until_ns, struct error *err)
 {
     uint64_t due_ns = 0;
+    uint64_t poll_ns = 0;
 
     TRY(ledger_tick(&conductor->ledger, &due_ns, err));
+    TRY(monitor_tick(&conductor->monitor, &poll_ns, err));
+    due_ns = poll_ns < due_ns ? poll_ns : due_ns;
     return crew_step(
         &conductor->crew, due_ns < until_ns ? due_ns : until_ns, err);
 }
@@ -418,6 +422,7 @@ static int32_t after_end(struct unit_run *run, struct error *err)
     struct cause cause;
     struct cause cut;
 
+    monitor_forget(&conductor->monitor, &conductor->runner.worker);
     worker_end_cause(end, "run", &cause);
     if (end->stopped && conductor_is_cut(conductor, &cut)) {
         memcpy(cause.text, cut.text, sizeof cause.text);
@@ -491,6 +496,7 @@ static int32_t run_once(struct unit_run *run, struct error *err)
     const int32_t status = follow(run, err);
 
     runner->task = NULL;
+    monitor_rest(&conductor->monitor);
     TRY(status);
     if (run->done) {
         worker_allow(&runner->worker, UINT64_MAX);

@@ -5,6 +5,7 @@
 #ifndef NVBW_UNIT_RUN_H
 #define NVBW_UNIT_RUN_H
 
+#include "monitor.h"
 #include "runner.h"
 #include "wanted.h"
 
@@ -15,6 +16,7 @@ struct conductor {
     struct ledger ledger;
     struct taint taint;
     struct runner runner;
+    struct monitor monitor;
     uint64_t budget_end_ns; /* UINT64_MAX: none */
     uint32_t budget_used;
     uint32_t mpi;       /* 1: MPI mode, no restart after a worker's end */

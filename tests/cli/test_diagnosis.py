@@ -60,7 +60,10 @@ SHIPPED = [
     ("hgx_h200_x8_p2p_off", [(LINK, "p2p_off", None, None)], 0,
      OK | {"skip"}),
     ("hgx_h200_x8_far_numa", [(MEMORY, "numa_side", None, None)], 0, OK),
-    ("hgx_h200_x8_throttled", [(THROTTLE, "slow_clocks", 3, None)], 0, OK),
+    ("hgx_h200_x8_throttled", [(THROTTLE, "throttled", 3, None)], 3,
+     OK | {"invalid"}),
+    ("hgx_h200_x8_throttled", [(THROTTLE, "slow_clocks", 3, None)], 0, OK,
+     "telemetry = { enabled = false; };"),
     ("hgx_h200_x8_slow_gpu", [(THROTTLE, "slow_gpu", 7, None)], 0, OK),
     ("hgx_h200_x8_gpu_lost", [(None, "gpu_lost", 4, None)], 3, None),
 ]

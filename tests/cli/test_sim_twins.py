@@ -8,6 +8,7 @@ PLAN = """
 name = "twins";
 defaults = { mode = "fixed"; buffer_size = "64 MiB"; copies = 4; samples = 3;
   warmup = 1; required = "if_possible"; };
+telemetry = { enabled = false; }; # what it says of them is test_telemetry's
 suites = (
   { plugin = "ce_h2d"; tests = [ "host_to_device_memcpy_ce",
     "device_to_host_memcpy_ce", "host_to_device_bidirectional_memcpy_ce" ]; },

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+/* Telemetry on the host's side: one watch worker beside the run worker, what
+ * it read of each GPU lately, and what that means for the cells in flight. How
+ * readings come about stands in telemetry.h.
+ *
+ * The watch worker is started when the run begins and never waited for: until
+ * it has opened NVML, while it is restarted and after it was given up, a run
+ * worker that asks is told at once that there is no reading. One that hangs,
+ * dies or breaks the protocol is replaced twice; then, and where NVML cannot
+ * be opened at all, the run goes on without telemetry and an event `telemetry`
+ * says why in one sentence. */
+#ifndef NVBW_MONITOR_H
+#define NVBW_MONITOR_H
+
+#include "ledger.h"
+#include "supervise.h"
+#include "telemetry_rules.h"
+
+enum { MONITOR_OTHERS = 8, MONITOR_OTHER_BYTES = 80 };
+
+/* One GPU. now_ns of 0: there is no such reading. */
+struct monitored {
+    struct gpu_reading last;
+    uint32_t last_is_whole;    /* 0: only what is quick to read */
+    struct gpu_reading window; /* from which throttling is counted */
+    uint32_t in_flight;
+    struct gpu_reading first;  /* of the measurement in flight */
+    struct gpu_telemetry cell; /* of the measurement in flight */
+    char others[MONITOR_OTHERS][MONITOR_OTHER_BYTES];
+    uint32_t others_count;
+    /* The series that is written. */
+    uint64_t due_ns, step_ns;
+    uint32_t written;
+    uint32_t unwritten; /* 1: last is not in the series */
+};
+
+/* What was asked of the watch worker and not yet answered. */
+struct monitor_question {
+    uint64_t number; /* 0: nothing */
+    uint64_t asked_ns;
+    uint32_t kind;
+    struct worker *asker; /* that waits for the answer, NULL: the host */
+    uint64_t asker_number;
+};
+
+struct monitor {
+    const struct conduct_request *request;
+    struct crew *crew;
+    struct ledger *ledger;
+    struct telemetry_rules rules;
+    struct worker worker;
+    uint32_t is_wanted; /* 1: the plan has telemetry and there are GPUs */
+    uint32_t is_open;   /* 1: the worker answers */
+    uint32_t ended;     /* 1: there will be no more readings */
+    uint32_t starts;
+    uint32_t measuring; /* 1: a measurement is in flight */
+    uint64_t poll_due_ns;
+    uint64_t numbers;
+    struct monitor_question asked;
+    struct monitor_question waiting; /* to be asked after that */
+    struct monitored *gpus;          /* in order of facts->gpus */
+    uint32_t *list;                  /* room for their positions */
+    uint32_t *waiting_gpus;
+    uint32_t waiting_gpus_count;
+    uint32_t gpus_count;
+    struct arena arena;      /* as long as the monitor */
+    struct arena cell_arena; /* of what was joined last */
+};
+
+/* Negative only without memory. */
+int32_t monitor_open(struct monitor *monitor,
+    const struct conduct_request *request, struct crew *crew,
+    struct ledger *ledger, struct error *err);
+/* Starts the worker where the plan wants telemetry. */
+int32_t monitor_start(struct monitor *monitor, struct error *err);
+/* Polls, notices ends and overdue answers. *out_due_ns: when next. */
+int32_t monitor_tick(
+    struct monitor *monitor, uint64_t *out_due_ns, struct error *err);
+/* Asks for the last readings of the run; nothing is measured any more. */
+int32_t monitor_last(struct monitor *monitor, struct error *err);
+/* Writes them, within 50 ms, and lets the worker end. */
+int32_t monitor_stop(struct monitor *monitor, struct error *err);
+void monitor_close(struct monitor *monitor);
+
+/* BEGIN and the end of what a run worker measures. */
+void monitor_begin(
+    struct monitor *monitor, const uint32_t *gpus, uint32_t gpus_count);
+void monitor_rest(struct monitor *monitor);
+
+/* READ of a run worker: answered now or when the reading is there. */
+int32_t monitor_ask(struct monitor *monitor, struct worker *asker,
+    const struct read_frame *read, struct error *err);
+/* Whoever asked is gone. */
+void monitor_forget(struct monitor *monitor, const struct worker *asker);
+
+/* Adds the telemetry of its GPUs to a settled cell, and the flags `busy` and
+ * `power_capped`. What it adds lives until the next call. */
+int32_t monitor_join(
+    struct monitor *monitor, struct record *record, struct error *err);
+
+#endif

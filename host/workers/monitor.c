@@ -14,7 +14,7 @@ enum { STARTS_MOST = 3, MONITOR_ARENA_BYTES = 64 << 20, SERIES_STEPS = 240 };
 #define MS UINT64_C(1000000)
 
 /* A reading that was made so shortly before a measurement is its first. */
-static const uint64_t FRESH_NS = 50 * MS;
+static const uint64_t FRESH_NS = 20 * MS;
 /* Nobody waits behind a question that is open for so long. */
 static const uint64_t SLOW_NS = 100 * MS;
 static const uint64_t ANSWER_NS = 5000 * MS;

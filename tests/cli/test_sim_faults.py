@@ -383,11 +383,33 @@ def deeds_of(folder):
         ("nvmlDeviceGetPciInfo_v3:1+=999", 0, None, None, 0, {}),
         ("nvmlDeviceGetCurrPcieLinkWidth:1+=3", 0, None, None, 0, {}),
         ("nvmlDeviceGetUUID:1=hang", 0, None, None, 0, {}),
+        # The watch worker's: none of it answers, one hangs, opening hangs.
+        (",".join(f"{name}:1+=3" for name in sorted(WATCHED)), 0, None, None,
+         0, {}),
+        ("nvmlDeviceGetClockInfo:3=hang", 0, None, None, 0, {}),
+        ("nvmlInit_v2:2=hang", 0, None, None, 0, {}),
+        (f"throttle=1@{then + 1}", 3, "invalid", "throttled", back_of_gpu_1,
+         {"suites": HOST + BACK, "says": "hardware thermal slowdown"}),
         # A worker that comes later sees another machine than the first did
         # in what may change, and goes on.
         ("busy=1@5,ecc=2@5,pcie=3@5,kernel:fail=20", 4, "error", "driver", 1,
          {}),
     )
+
+
+def functions_of_watch():
+    """What the watch worker asks NVML for."""
+    runtime = SOURCE / "plugin_api" / "runtime"
+    table = (runtime / "nvml_abi.h").read_text().replace("\\\n", "")
+    rows = re.findall(r"X\(\s*(\w+),\s*(nvml\w+),", table)
+    source = (runtime / "nvml_watch.c").read_text()
+    return {symbol for member, symbol in rows
+            if re.search(rf"nvml(->|\.){member}\b", source)} - {
+                "nvmlInit_v2", "nvmlDeviceGetCount_v2",
+                "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetPciInfo_v3"}
+
+
+WATCHED = functions_of_watch()
 
 
 def gpu_of(report, index):
@@ -419,6 +441,8 @@ def check_counters(folder):
     report = check_run(folder, "ecc=1@5", 0, None, None, 0, again=True)
     check(gpu_of(report, 1)["ecc_uncorrected"] > 0, "ecc: afterwards")
     equal(gpu_of(report, 0)["ecc_uncorrected"], 0, "ecc: of another GPU")
+    for item in ("replays", "nvlink_errors", "remap", "xid", "power_cap"):
+        walked.append(f"{item}=1")  # by test_telemetry.py
 
 
 def check_copies(folder):

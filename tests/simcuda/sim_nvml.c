@@ -133,9 +133,6 @@ uint64_t nvml_now_ns(void)
 {
     struct timespec now;
 
-    if (shared != NULL) {
-        return __atomic_load_n(&shared->now_ns, __ATOMIC_RELAXED);
-    }
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }

@@ -28,8 +28,8 @@ nvml_result nvml_enter_device(enum nvml_call call,
     const struct nvmlDevice_st *device, const struct profile_gpu **out);
 /* How many of its operations a fault of this kind has struck, 0: none yet. */
 uint64_t nvml_struck(const struct nvmlDevice_st *device, enum fault_kind kind);
-/* The clock of the simulated machine; of a machine of this process alone, which
- * does nothing, CLOCK_MONOTONIC. */
+/* CLOCK_MONOTONIC: whoever reads counters of time divides them by real time,
+ * and the virtual seconds of the machine cost none. */
 uint64_t nvml_now_ns(void);
 struct nvmlDevice_st *nvml_device(uint32_t index);
 /* A field of sim_nvml_watch.c: 1 and its value, or 0. */

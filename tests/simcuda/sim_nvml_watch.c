@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
 /* What NVML tells of a GPU at work: clocks, what holds them down and for how
- * long, heat, load, errors, events. Time is the simulated machine's. */
+ * long, heat, load, errors, events. */
 #include <string.h>
 #include <time.h>
 
@@ -58,20 +58,17 @@ nvml_result nvmlDeviceGetCurrentClocksThrottleReasons(
     return NVML_DONE;
 }
 
-/* Since this process first saw the reason. */
+/* Since this process last saw the GPU without the reason. */
 static uint64_t held_ns(const struct nvmlDevice_st *device,
     const struct profile_gpu *gpu, uint32_t bit)
 {
     static uint64_t since_ns[PROFILE_GPUS_MAX][REASON_BITS];
     uint64_t *since = &since_ns[nvml_index(device)][__builtin_ctz(bit)];
 
-    if ((gpu->throttle & bit) == 0) {
-        return 0;
-    }
-    if (*since == 0) {
+    if ((gpu->throttle & bit) == 0 || *since == 0) {
         *since = nvml_now_ns();
     }
-    return nvml_now_ns() - *since;
+    return (gpu->throttle & bit) == 0 ? 0 : nvml_now_ns() - *since;
 }
 
 nvml_result nvmlDeviceGetViolationStatus(struct nvmlDevice_st *device,

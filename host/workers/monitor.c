@@ -448,8 +448,9 @@ int32_t monitor_open(struct monitor *monitor,
         .request = request, .crew = crew, .ledger = ledger, .gpus_count = count
     };
     telemetry_rules_read(&request->evidence->plan, &monitor->rules);
-    monitor->is_wanted =
-        request->has_telemetry && monitor->rules.enabled && count > 0;
+    /* The ranks of an MPI job sample in step, on GPUs of several hosts. */
+    monitor->is_wanted = request->has_telemetry && monitor->rules.enabled &&
+                         count > 0 && request->evidence->facts.ranks == 0;
     arena_init(&monitor->arena, MONITOR_ARENA_BYTES);
     arena_init(&monitor->cell_arena, MONITOR_ARENA_BYTES);
     monitor->gpus =

@@ -4,20 +4,29 @@
  * defects. */
 #include "html_page.h"
 
-#include <stdio.h>
+#include <string.h>
 
+enum { LINE_LIMIT = 1024 };
+
+/* The verdict line, its first word by itself. */
 static void add_verdict(const struct html *page)
 {
-    const struct verdicts *const verdicts = page->input->verdicts;
-    const struct exit_words *const words = report_exit_words(verdicts);
+    const struct exit_words *const words =
+        report_exit_words(page->input->verdicts);
+    const size_t word = strlen(words->word);
+    struct strbuf line;
 
-    html_format(
-        page, "<p class=\"verdict e%d\"><strong>", (int)verdicts->exit_code);
+    strbuf_init(&line, LINE_LIMIT);
+    report_verdict(page->input, &line, NULL);
+    html_format(page, "<p class=\"verdict e%d\"><strong>",
+        (int)page->input->verdicts->exit_code);
     html_text(page, words->word);
-    html_add(page, "</strong> ");
-    html_text(page, words->text);
-    html_format(page, " <span class=\"code\">exit %d</span></p>\n",
-        (int)verdicts->exit_code);
+    html_add(page, "</strong>");
+    if (line.length > word + 1) {
+        html_text(page, line.text + word + 1);
+    }
+    html_add(page, "</p>\n");
+    strbuf_free(&line);
 }
 
 static void add_banner(const struct html *page)

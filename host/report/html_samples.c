@@ -150,7 +150,8 @@ void html_samples_add(const struct html *page, const struct report_shape *of)
         html_format(page,
             "<table class=\"bars\"><thead><tr><td><th class=\"mid\">"
             "median &#177; %.1f %%<th>samples<th>minimum"
-            "<th>median<th>maximum<th>flags</tr></thead><tbody>\n",
+            "<th>median<th>maximum<th "
+            "class=\"flags\">flags</tr></thead><tbody>\n",
             spread * 100.0);
         for (uint32_t i = 0; i < shown; i++) {
             add_row(page, of, list[i].verdict, spread);

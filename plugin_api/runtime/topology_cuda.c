@@ -118,12 +118,18 @@ static void look_for_simulator(struct topology *topology)
 {
     typedef const char *announce_fn(void);
     void *const address = dlsym(topology->cuda.library, "nvbw_sim_announce");
+    void *const host = dlsym(topology->cuda.library, "nvbw_sim_host");
     announce_fn *announce = NULL;
+    announce_fn *host_of = NULL;
 
     if (address != NULL) {
         memcpy(&announce, &address, sizeof address);
         topology->facts->simulated = 1;
         topology->facts->profile = arena_text(topology->arena, announce());
+        memcpy(&host_of, &host, sizeof host);
+        if (host_of != NULL && host_of()[0] != '\0') {
+            topology->facts->host = arena_text(topology->arena, host_of());
+        }
     }
 }
 

@@ -59,7 +59,7 @@ static cu_result count(int *out)
     if (out == NULL) {
         return CU_ERROR_INVALID_VALUE;
     }
-    *out = (int)sim_machine()->profile.count;
+    *out = (int)sim_machine()->profile.visible;
     return CU_SUCCESS;
 }
 
@@ -234,7 +234,6 @@ static const struct attribute_row attributes[] = {
     FIELD(HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, vmm, 1, 1),
     CONST(MAX_BLOCKS_PER_MULTIPROCESSOR, BLOCKS_PER_SM),
     CONST(GPU_DIRECT_RDMA_SUPPORTED, 1),
-    FIELD(HANDLE_TYPE_FABRIC_SUPPORTED, fabric, 1, 1),
     CONST(NUMA_CONFIG, 0),
     CONST(NUMA_ID, -1),
     FIELD(MULTICAST_SUPPORTED, multicast, 1, 1),
@@ -271,6 +270,9 @@ static int special_value(
         return 1;
     case CU_ATTR_PCI_DEVICE_ID:
         *out = (int)slot;
+        return 1;
+    case CU_ATTR_HANDLE_TYPE_FABRIC_SUPPORTED:
+        *out = gpu->fabric > 0; /* also where handles are then refused */
         return 1;
     case CU_ATTR_COMPUTE_CAPABILITY_MINOR:
         *out = (int)(gpu->compute % 10);

@@ -23,6 +23,7 @@ SIM_EXPORT cu_result cuGetProcAddress(
 SIM_EXPORT uint64_t nvbw_sim_now_ns(void);
 /* The profile's name. */
 SIM_EXPORT const char *nvbw_sim_announce(void);
+SIM_EXPORT const char *nvbw_sim_host(void);
 /* Why there is no simulated machine, or "". */
 SIM_EXPORT const char *nvbw_sim_trouble(void);
 /* The name of a function of the list that this library lacks, or NULL: all are

@@ -454,6 +454,12 @@ const char *nvbw_sim_announce(void)
     return sim_machine()->profile.name;
 }
 
+/* The host that it plays, or "". */
+const char *nvbw_sim_host(void)
+{
+    return sim_machine()->profile.host_name;
+}
+
 const char *nvbw_sim_trouble(void)
 {
     return sim_machine()->trouble;

@@ -211,7 +211,7 @@ nvml_result nvmlDeviceGetCount_v2(unsigned int *out)
     const nvml_result refused = nvml_enter(CALL_nvmlDeviceGetCount_v2);
 
     if (refused == NVML_DONE) {
-        *out = profile.count;
+        *out = profile.visible;
     }
     return refused;
 }
@@ -224,7 +224,7 @@ nvml_result nvmlDeviceGetHandleByIndex_v2(
     if (refused != NVML_DONE) {
         return refused;
     }
-    if (index >= profile.count || out == NULL) {
+    if (index >= profile.visible || out == NULL) {
         return NVML_INVALID_ARGUMENT;
     }
     *out = &devices[index];

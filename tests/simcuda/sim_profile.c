@@ -64,13 +64,14 @@ static const struct setting_row gpu_rows[] = { GPU_TEXT(model), GPU_TEXT(uuid),
 static const struct setting_row top_rows[] = { TOP(SETTING_TEXT, name),
     TOP(SETTING_TEXT, driver_version), TOP(SETTING_TEXT, faults),
     TOP(SETTING_COUNT, cuda_version), TOP(SETTING_COUNT, count),
-    TOP(SETTING_COUNT, queue_depth), TOP(SETTING_COUNT, nvml),
-    TOP(SETTING_COUNT, sparse_above_mib), TOP(SETTING_REAL, quantum_us),
-    TOP(SETTING_REAL, event_resolution_ns), TOP(SETTING_COUNT, host.nodes),
-    TOP(SETTING_REAL, host.read), TOP(SETTING_REAL, host.write),
-    TOP(SETTING_REAL, host.total), TOP(SETTING_REAL, host.weight_down),
-    TOP(SETTING_REAL, host.weight_up), TOP(SETTING_REAL, host.between_nodes),
-    TOP(SETTING_COUNT, host.far), { .path = NULL } };
+    TOP(SETTING_COUNT, tray), TOP(SETTING_COUNT, queue_depth),
+    TOP(SETTING_COUNT, nvml), TOP(SETTING_COUNT, sparse_above_mib),
+    TOP(SETTING_REAL, quantum_us), TOP(SETTING_REAL, event_resolution_ns),
+    TOP(SETTING_COUNT, host.nodes), TOP(SETTING_REAL, host.read),
+    TOP(SETTING_REAL, host.write), TOP(SETTING_REAL, host.total),
+    TOP(SETTING_REAL, host.weight_down), TOP(SETTING_REAL, host.weight_up),
+    TOP(SETTING_REAL, host.between_nodes), TOP(SETTING_COUNT, host.far),
+    { .path = NULL } };
 
 struct load {
     struct profile *profile;

@@ -68,6 +68,7 @@ struct profile_gpu {
     uint32_t shared_kib;   /* per SM */
     uint32_t peer, island; /* peers reach each other within an island */
     uint32_t coherent, mig, watchdog, fabric, multicast, vmm;
+    uint32_t number; /* the same for all hosts */
     uint32_t engines_h2d, engines_d2h, engines_peer, engines_local;
     uint32_t throttle; /* NVML event reasons */
     uint32_t temperature, power_w, power_limit_w;
@@ -97,6 +98,9 @@ struct profile {
     char faults[512];
     uint32_t cuda_version; /* 13000 */
     uint32_t count;
+    uint32_t tray;    /* GPUs of each host; 0: all are one host's */
+    uint32_t visible; /* of the host that this is; they come first */
+    char host_name[PROFILE_TEXT]; /* "": this machine's */
     uint32_t queue_depth;
     uint32_t nvml;             /* 0: no NVML at all */
     uint32_t sparse_above_mib; /* larger buffers are described; 0: none */

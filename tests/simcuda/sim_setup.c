@@ -29,6 +29,46 @@ static void find_profiles(char *out, size_t size)
         slash == NULL ? "." : info.dli_fname, PROFILE_FOLDER);
 }
 
+/* A rack is one machine to the simulator and several to those who use it: the
+ * GPUs of the host that NVBW_SIM_HOST names, by number, come first and are the
+ * only ones that driver and NVML offer. The others can be reached by handles. */
+static int choose_host(struct profile *profile, char *trouble, size_t size)
+{
+    const char *text = secure_getenv("NVBW_SIM_HOST");
+    const uint32_t tray = profile->tray;
+
+    profile->visible = profile->count;
+    for (uint32_t i = 0; i < profile->count; i++) {
+        profile->gpus[i].number = i;
+    }
+    if (tray == 0 || tray >= profile->count) {
+        return 0;
+    }
+
+    const unsigned long host = text == NULL ? 0 : strtoul(text, NULL, 10);
+
+    if ((host + 1) * tray > profile->count) {
+        snprintf(trouble, size, "NVBW_SIM_HOST: there is no host %lu", host);
+        return -1;
+    }
+
+    const size_t bytes = tray * sizeof *profile->gpus;
+    struct profile_gpu *const own = malloc(bytes);
+
+    if (own == NULL) {
+        snprintf(trouble, size, "out of memory");
+        return -1;
+    }
+    memcpy(own, profile->gpus + host * tray, bytes);
+    memmove(profile->gpus + tray, profile->gpus,
+        host * tray * sizeof *profile->gpus);
+    memcpy(profile->gpus, own, bytes);
+    free(own);
+    profile->visible = tray;
+    snprintf(profile->host_name, sizeof profile->host_name, "host-%lu", host);
+    return 0;
+}
+
 int setup_read(
     struct profile *profile, struct faults *faults, char *trouble, size_t size)
 {
@@ -41,6 +81,7 @@ int setup_read(
         name = DEFAULT_PROFILE;
     }
     if (profile_load(name, folder, profile, trouble, size) != 0 ||
+        choose_host(profile, trouble, size) != 0 ||
         faults_parse(profile->faults, faults, trouble, size) != 0) {
         return -1;
     }

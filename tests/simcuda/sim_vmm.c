@@ -103,9 +103,9 @@ static struct vmm_memory *note(int descriptor, uint64_t bytes, uint32_t gpu)
 
 uint64_t vmm_make(uint64_t bytes, uint32_t gpu)
 {
-    const struct foot foot = {
-        .magic = FOOT_MAGIC, .bytes = bytes, .gpu = gpu
-    };
+    const struct foot foot = { .magic = FOOT_MAGIC,
+        .bytes = bytes,
+        .gpu = sim_machine()->gpus[gpu].profile->number };
     const int descriptor = memfd_create("nvbw-sim", MFD_CLOEXEC);
 
     if (descriptor < 0) {
@@ -427,6 +427,19 @@ static int open_handle(void *handle, unsigned int handle_type)
                : -1;
 }
 
+/* The position of the GPU with this number, or the count of all. */
+static uint32_t find_gpu(uint32_t number)
+{
+    const struct sim_machine *const machine = sim_machine();
+    uint32_t i = 0;
+
+    while (i < machine->profile.count &&
+           machine->gpus[i].profile->number != number) {
+        i++;
+    }
+    return i;
+}
+
 static cu_result import_memory(
     cu_memory *out, void *handle, unsigned int handle_type)
 {
@@ -444,11 +457,13 @@ static cu_result import_memory(
     if (fstat(descriptor, &about) != 0 || about.st_size < (off_t)FOOT_BYTES ||
         pread(descriptor, &foot, sizeof foot,
             about.st_size - (off_t)FOOT_BYTES) != (ssize_t)sizeof foot ||
-        foot.magic != FOOT_MAGIC || foot.gpu >= sim_machine()->profile.count) {
+        foot.magic != FOOT_MAGIC ||
+        find_gpu(foot.gpu) >= sim_machine()->profile.count) {
         close(descriptor);
         return CU_ERROR_INVALID_VALUE;
     }
-    struct vmm_memory *memory = note(descriptor, foot.bytes, foot.gpu);
+    struct vmm_memory *memory =
+        note(descriptor, foot.bytes, find_gpu(foot.gpu));
 
     if (memory == NULL) {
         close(descriptor);

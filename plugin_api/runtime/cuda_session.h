@@ -201,7 +201,7 @@ uint64_t gate_limit(const struct cuda_session *cuda, const struct gpu *gpu);
 /* 1 if any gate opened by its own timeout. */
 int gate_timed_out(const struct cuda_session *cuda);
 
-/* team.c: what ranks agree on; alone, nothing. */
+/* session_team.c: what ranks agree on; alone, nothing. */
 /* 1 if this process works on that GPU's memory. */
 int team_owns(const struct cuda_session *cuda, const struct gpu *gpu);
 /* Opens and closes the word that opens the gates of all ranks. */

@@ -73,6 +73,7 @@ struct service {
     int out_fd;
     struct task_run *run; /* NULL between tasks */
     _Atomic int64_t deadline_ns;
+    uint32_t has_begun;       /* 1: init() was called, or there is none */
     int32_t init_status;      /* what init() returned */
     uint32_t skipped_in_init; /* NVBW_SKIP_*, 0: none */
     char init_text[256];      /* the words of skip() or fail() in init */

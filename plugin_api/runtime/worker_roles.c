@@ -168,9 +168,9 @@ static int32_t open_service(
         (struct nvbw_ctx){ .size = sizeof service->ctx, .host = &service_host };
     atomic_store(&service->deadline_ns, INT64_MAX);
     /* MPI can be started once in a rank, and only in its run worker. */
-    if (service->plugin.own.init != NULL &&
-        ((service->plugin.own.flags & NVBW_PLUGIN_MPI) == 0 ||
-            job->task->role == TASK_JOIN)) {
+    service->has_begun = (service->plugin.own.flags & NVBW_PLUGIN_MPI) == 0 ||
+                         job->task->role == TASK_JOIN;
+    if (service->has_begun && service->plugin.own.init != NULL) {
         service->init_status = service->plugin.own.init(&service->ctx);
         service_flush_log(service);
     }
@@ -422,7 +422,8 @@ void worker_end_plugins(struct worker *worker)
     for (uint32_t i = worker->services_count; i > 0; i--) {
         struct service *const service = worker->services[i - 1];
 
-        if (service->plugin.own.fini != NULL && service->init_status >= 0) {
+        if (service->plugin.own.fini != NULL && service->has_begun &&
+            service->init_status >= 0) {
             service->plugin.own.fini(&service->ctx);
             service_flush_log(service);
         }

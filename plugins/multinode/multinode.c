@@ -5,6 +5,7 @@
 #include "at_once.h"
 #include "mpi_team.h"
 #include "peer_traffic.h"
+#include "sampled.h"
 
 /* ---- Metrics ------------------------------------------------------------ */
 
@@ -129,7 +130,7 @@ static const char *const tags_sm[] = { "multinode", "sm", "bandwidth", NULL };
 
 PEER_TESTCASES(DEFINE_PEER)
 
-/* ---- Bisection ---------------------------------------------------------- */
+/* ---- Of all at once, and sampled ---------------------------------------- */
 
 static int32_t run_bisect(struct nvbw_ctx *ctx)
 {
@@ -142,34 +143,104 @@ static int32_t run_bisect(struct nvbw_ctx *ctx)
     "Rank i acts on rank i + R/2 of R, all at once, so that every byte "       \
     "crosses the middle of the fabric. One measurement, however many ranks "   \
     "there are; the slow rank is seen by its figure."
+#define HELP_GPU_TO_RACK                                                       \
+    "Each rank acts alone on `peers` others that `seed` chooses. The median "  \
+    "of a rank is low where the rank is slow, a single figure where its "      \
+    "partner is. The time grows with the number of ranks, not its square."
+#define HELP_RACK_TO_RACK                                                      \
+    "All ranks of a rack act at once on those of another, or each on its "     \
+    "neighbour within the rack; the figure is the sum of their rates. A rack " \
+    "is `rack_ranks` ranks in a row."
+#define HELP_STRESS                                                            \
+    "All ranks act at once, each on another, `rounds` times with partners "    \
+    "that `seed` chooses. As many measurements as rounds, however many ranks " \
+    "there are."
 
-/* X(name, reads, initiator, tags, summary) */
-#define BISECT_TESTCASES(X)                                                    \
-    X(multinode_bisect_write_ce, 0, NVBW_BY_CE, tags_ce,                       \
-        "All ranks at once write to the rank half of them away.")              \
-    X(multinode_bisect_read_ce, 1, NVBW_BY_CE, tags_ce,                        \
-        "All ranks at once read from the rank half of them away.")             \
-    X(multinode_bisect_write_sm, 0, NVBW_BY_SM, tags_sm,                       \
-        "All ranks at once write to the rank half of them away.")              \
-    X(multinode_bisect_read_sm, 1, NVBW_BY_SM, tags_sm,                        \
-        "All ranks at once read from the rank half of them away.")
+static const struct nvbw_param param_peers = { .size = sizeof param_peers,
+    .type = NVBW_TYPE_INT,
+    .unit = NVBW_UNIT_COUNT,
+    .name = "peers",
+    .help = "Partners of each rank.",
+    .default_text = "4",
+    .min_text = "1",
+    .max_text = "64" };
+static const struct nvbw_param param_rounds = { .size = sizeof param_rounds,
+    .type = NVBW_TYPE_INT,
+    .unit = NVBW_UNIT_COUNT,
+    .name = "rounds",
+    .help = "Times that all ranks act at once, with other partners each time.",
+    .default_text = "8",
+    .min_text = "1",
+    .max_text = "1000" };
+static const struct nvbw_param param_rack = { .size = sizeof param_rack,
+    .type = NVBW_TYPE_INT,
+    .unit = NVBW_UNIT_COUNT,
+    .name = "rack_ranks",
+    .help = "Ranks in a row that make a rack.",
+    .default_text = "72",
+    .min_text = "1",
+    .max_text = "100000" };
+static const struct nvbw_param *const params_none[] = { NULL };
+static const struct nvbw_param *const params_peers[] = { &param_peers, NULL };
+static const struct nvbw_param *const params_rounds[] = { &param_rounds, NULL };
+static const struct nvbw_param *const params_rack[] = { &param_rack, NULL };
 
-#define DEFINE_BISECT(name_, reads_, initiator_, tags_, summary_)              \
+RANK_METRIC(metric_partner, 0, "bandwidth",
+    "Payload between this rank and its partner of that number.", "rank",
+    "#peers");
+RANK_METRIC(metric_median, NVBW_METRIC_DERIVED, "median",
+    "The median of this rank's partners.", "rank", NULL);
+RANK_METRIC(metric_racks, 0, "bandwidth",
+    "The sum of the rates of all ranks of the row's rack.", "text", "text");
+RANK_METRIC(metric_round, 0, "bandwidth",
+    "Payload that this rank moves in that round.", "rank", "#rounds");
+
+static const struct nvbw_metric *const metrics_rack[] = { &metric_partner,
+    &metric_median, NULL };
+static const struct nvbw_metric *const metrics_racks[] = { &metric_racks,
+    NULL };
+static const struct nvbw_metric *const metrics_rounds[] = { &metric_round,
+    NULL };
+
+/* X(name, run, params, metrics, help, summary, reads, initiator, tags) */
+#define BY_ALL(X, name, ...)                                                   \
+    X(name##_write_ce, __VA_ARGS__, 0, NVBW_BY_CE, tags_ce)                    \
+    X(name##_read_ce, __VA_ARGS__, 1, NVBW_BY_CE, tags_ce)                     \
+    X(name##_write_sm, __VA_ARGS__, 0, NVBW_BY_SM, tags_sm)                    \
+    X(name##_read_sm, __VA_ARGS__, 1, NVBW_BY_SM, tags_sm)
+
+#define OTHER_TESTCASES(X)                                                     \
+    BY_ALL(X, multinode_bisect, run_bisect, params_none, metrics_rank,         \
+        HELP_BISECT,                                                           \
+        "All ranks at once, each with the one half of them away.")             \
+    BY_ALL(X, multinode_gpu_to_rack, sampled_gpu_to_rack, params_peers,        \
+        metrics_rack, HELP_GPU_TO_RACK,                                        \
+        "Each rank with some others, one after another.")                      \
+    BY_ALL(X, multinode_rack_to_rack, sampled_rack_to_rack, params_rack,       \
+        metrics_racks, HELP_RACK_TO_RACK,                                      \
+        "All ranks of a rack with those of another.")                          \
+    BY_ALL(X, multinode_fabric_stress, sampled_fabric_stress, params_rounds,   \
+        metrics_rounds, HELP_STRESS,                                           \
+        "All ranks at once, again and again with other partners.")
+
+#define DEFINE_OTHER(name_, run_, params_, metrics_, help_, summary_, reads_,  \
+    initiator_, tags_)                                                         \
     static const struct rank_mover mover_##name_ = { initiator_, reads_ };     \
     static const struct nvbw_testcase name_ = { .size = sizeof name_,          \
         .name = #name_,                                                        \
         .summary = summary_,                                                   \
-        .help = HELP_BISECT,                                                   \
+        .help = help_,                                                         \
         .tags = tags_,                                                         \
         .needs = &needs_ranks,                                                 \
-        .metrics = metrics_rank,                                               \
+        .params = params_,                                                     \
+        .metrics = metrics_,                                                   \
         .user = &mover_##name_,                                                \
-        .run = run_bisect };
+        .run = run_ };
 
-BISECT_TESTCASES(DEFINE_BISECT)
+OTHER_TESTCASES(DEFINE_OTHER)
 
 static const struct nvbw_testcase *const testcases[] = { PEER_TESTCASES(
-    LIST_PEER) BISECT_TESTCASES(LIST_PEER) NULL };
+    LIST_PEER) OTHER_TESTCASES(LIST_PEER) NULL };
 
 const struct nvbw_plugin nvbw_plugin_v1 = { .size = sizeof nvbw_plugin_v1,
     .flags = NVBW_PLUGIN_MPI,

@@ -17,16 +17,13 @@ int32_t nvml_watch_open(const struct facts *facts, const char *driver_file,
     struct arena *arena, struct nvml_watch **out, struct error *err);
 
 /* Reads those of these GPUs (positions in facts->gpus) that NVML knows. First
- * what is quick, of all of them; then, if `whole`, the rest, until it has
- * taken 12 ms. Readings and their texts live in arena; NULL: no memory. */
+ * what is quick, of all of them; then, unless kind is READ_LOAD, the rest, until
+ * it has taken 12 ms. While something is measured (all kinds but READ_POLL)
+ * what takes NVML long is not asked for each time: its value is that of the
+ * reading before, so a counter that rose in between rises at the next one.
+ * Readings and their texts live in arena; NULL: no memory. */
 struct gpu_reading *nvml_watch_read(struct nvml_watch *watch,
-    const uint32_t *gpus, uint32_t count, int whole, struct arena *arena,
+    const uint32_t *gpus, uint32_t count, uint32_t kind, struct arena *arena,
     uint32_t *out_count);
-
-/* The name of the process where it is none of ours: "pid name". Ours are
- * `family` and its descendants. NULL for these, and for one that this process
- * cannot see. root: of the file system, "" but in tests. */
-const char *nvml_watch_stranger(
-    struct arena *arena, const char *root, uint32_t pid, uint32_t family);
 
 #endif

@@ -21,9 +21,8 @@ int32_t worker_read(struct worker *worker, const struct read_frame *read,
     struct readings_frame answer = { .number = read->number };
 
     if (worker->watch != NULL) {
-        answer.readings =
-            nvml_watch_read(worker->watch, read->gpus, read->gpus_count,
-                read->kind != READ_LOAD, arena, &answer.readings_count);
+        answer.readings = nvml_watch_read(worker->watch, read->gpus,
+            read->gpus_count, read->kind, arena, &answer.readings_count);
         FAIL_IF(answer.readings == NULL, err, NVBW_E_SYSTEM,
             "no memory for readings");
     }

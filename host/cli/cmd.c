@@ -18,6 +18,7 @@ const struct command *const commands[] = {
     &command_report,
     &command_baseline,
     &command_compare,
+    &command_merge,
     &command_verify,
     NULL,
 };

@@ -27,10 +27,11 @@ struct options {
     struct text_list tags;           /* --tags */
     struct text_list reports;        /* FORMAT=FILE */
     struct text_list plugin_dirs;
+    struct text_list expected; /* --expect-nodes */
     const char *devices, *run_dir, *driver, *sim_profile, *wrap, *output,
         *margin;
     int dry_run, trust_plugins, quiet, verbose, json, explain_limits,
-        rerun_failed, force, help, version;
+        rerun_failed, force, full, help, version;
     /* nvbandwidth's flags: is_nvbandwidth is 1 where one of them stands and no
      * plan is given. The lists in flags are left empty, they are above. */
     int is_nvbandwidth, list, exit_zero;

@@ -2,17 +2,37 @@
  * Copyright The nvbw-host authors */
 /* summary.ndjson: what the journal says, one record and one verdict per cell.
  * evidence_read reads it like a journal; lines of type "verdict" are for those
- * who do not judge themselves. */
+ * who do not judge themselves. The second line is the run in short. */
 #include "report_formats.h"
 
 #include <stdlib.h>
 
 #include "record_json.h"
+#include "report_node.h"
+
+static const size_t NODE_ARENA_BYTES = (size_t)1 << 29;
+
+static int32_t add_node(
+    const struct report_input *input, struct strbuf *out, struct error *err)
+{
+    struct arena arena;
+    struct node node;
+
+    arena_init(&arena, NODE_ARENA_BYTES);
+
+    int32_t status =
+        report_node(input->evidence, input->verdicts, &arena, &node, err);
+
+    if (status >= 0) {
+        status = node_format(&node, out, err);
+    }
+    arena_clear(&arena);
+    return status;
+}
 
 static int32_t add_evidence(
     const struct evidence *evidence, struct strbuf *out, struct error *err)
 {
-    TRY(line_format(out, LINE_RUN, &evidence->header, err));
     TRY(line_format(out, LINE_PLAN, &evidence->plan, err));
     TRY(line_format(out, LINE_FACTS, &evidence->facts, err));
     for (uint32_t i = 0; i < evidence->efficiencies_count; i++) {
@@ -55,6 +75,8 @@ static int32_t add_verdict(
 int32_t report_summary(
     const struct report_input *input, struct strbuf *out, struct error *err)
 {
+    TRY(line_format(out, LINE_RUN, &input->evidence->header, err));
+    TRY(add_node(input, out, err));
     TRY(add_evidence(input->evidence, out, err));
     for (uint32_t i = 0; i < input->verdicts->count; i++) {
         const struct verdict *const verdict = &input->verdicts->list[i];

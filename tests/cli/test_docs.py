@@ -7,7 +7,7 @@ tables."""
 import re
 from harness import *
 
-PAGES = ["README.md", "docs/reports.md", "docs/field.md",
+PAGES = ["README.md", "docs/reports.md", "docs/field.md", "docs/first-limit.md",
          "docs/troubleshooting.md", "docs/run-plan.md", "docs/from-nvbandwidth.md"]
 TABLE = re.compile(r"(<!-- help (\w+) -->\n```text\n)(.*?)(```\n)", re.S)
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.S | re.M)

@@ -31,6 +31,14 @@ static const char *family_of(const struct diagnosis_rule *rule)
     return NULL;
 }
 
+/* Of an MPI job a GPU is known by its rank and the rank's host. */
+static const char *name_gpu(struct arena *arena, const struct gpu_facts *gpu)
+{
+    return gpu->host == NULL ? arena_format(arena, "GPU %d", gpu->index)
+                             : arena_format(arena, "the GPU of rank %d (%s)",
+                                   gpu->index, gpu->host);
+}
+
 static const char *subject_of(
     const struct diagnosis *diagnosis, int32_t gpu, int32_t peer)
 {
@@ -40,9 +48,10 @@ static const char *subject_of(
     if (gpu < 0) {
         return "this machine";
     }
-    return peer < 0 ? arena_format(arena, "GPU %d", gpus[gpu].index)
-                    : arena_format(arena, "GPU %d and GPU %d", gpus[gpu].index,
-                          gpus[peer].index);
+    return peer < 0
+               ? name_gpu(arena, &gpus[gpu])
+               : arena_format(arena, "%s and %s", name_gpu(arena, &gpus[gpu]),
+                     name_gpu(arena, &gpus[peer]));
 }
 
 int32_t diagnosis_report(struct diagnosis *diagnosis,

@@ -38,7 +38,7 @@ static int is_steady_memory(uint32_t memory)
 {
     return memory == NVBW_MEM_NONE || memory == NVBW_MEM_PINNED ||
            memory == NVBW_MEM_HUGE_PAGE || memory == NVBW_MEM_DEVICE ||
-           memory == NVBW_MEM_VMM;
+           memory == NVBW_MEM_VMM || memory == NVBW_MEM_FABRIC;
 }
 
 /* A processor's cache is no slower than the link behind it, so only what a

@@ -7,8 +7,9 @@ tables."""
 import re
 from harness import *
 
-PAGES = ["README.md", "docs/reports.md", "docs/field.md", "docs/first-limit.md",
-         "docs/troubleshooting.md", "docs/run-plan.md", "docs/from-nvbandwidth.md"]
+PAGES = ["README.md", "docs/reports.md", "docs/field.md",
+         "docs/first-limit.md", "docs/troubleshooting.md", "docs/run-plan.md",
+         "docs/from-nvbandwidth.md"]
 TABLE = re.compile(r"(<!-- help (\w+) -->\n```text\n)(.*?)(```\n)", re.S)
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.S | re.M)
 LINK = re.compile(r"\]\(([^)#:]+)\)")
@@ -32,7 +33,7 @@ nvbw-host() {{
     # nvbandwidth's flags: a suite is a testcase there, and has no list.
     quick=(--set 'defaults.buffer_size="1 MiB"') ;;
   esac
-  case " $* " in *suites.hostmem.enabled* | *" -c compare.cfg "*)
+  case " $* " in *suites.hostmem.enabled* | *" -c compare.cfg "* | *" -c first.cfg "*)
     unset 'quick[7]' 'quick[6]' ;; esac
   "{HOST}" --driver "{SIM}" --sim-profile hgx_h200_x8 "$@" "${{quick[@]}}" \\
       >/dev/null

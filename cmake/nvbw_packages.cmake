@@ -27,6 +27,8 @@ foreach(package config jansson md mxml numa)
       RENAME lib${package}.txt)
   endif()
 endforeach()
+install(DIRECTORY docs DESTINATION ${doc_dir}
+  PATTERN examples EXCLUDE PATTERN nvbw-host.1 EXCLUDE)
 install(FILES docs/nvbw-host.1 DESTINATION share/man/man1)
 install(FILES scripts/completion/nvbw-host
   DESTINATION share/bash-completion/completions)

@@ -95,7 +95,7 @@ static void add_gpus(const struct html *page)
 
     begin_table(page, "GPUs",
         "<th>GPU<th>name<th>UUID<th>PCI<th>serial<th>VBIOS<th>memory"
-        "<th>PCIe<th>NVLinks<th>node<th>trouble");
+        "<th>PCIe<th>NVLinks<th>node<th>host<th>trouble");
     for (uint32_t i = 0; i < facts->gpus_count; i++) {
         const struct gpu_facts *const gpu = &facts->gpus[i];
         const char *const texts[] = { gpu->name, gpu->uuid, gpu->pci,
@@ -110,6 +110,7 @@ static void add_gpus(const struct html *page)
         add_link(page, &gpu->pcie);
         html_format(page, "<td>%u of %u<td>%d", gpu->nvlinks_active,
             gpu->nvlinks, gpu->near_node);
+        html_element(page, "td", gpu->host);
         html_element(page, "td", gpu->trouble);
         html_add(page, "</tr>\n");
     }

@@ -43,7 +43,8 @@ void report_flow_end(const struct facts *facts, uint32_t memory, int32_t place,
         return;
     }
     if (is_on_gpu(memory) && at < facts->gpus_count) {
-        snprintf(out, LABEL_BYTES, "GPU %d", facts->gpus[at].index);
+        snprintf(out, LABEL_BYTES, "%s %d", facts->ranks > 0 ? "rank" : "GPU",
+            facts->gpus[at].index);
     } else if (!is_on_gpu(memory) && at < facts->nodes_count) {
         snprintf(out, LABEL_BYTES, "node %d", facts->nodes[at].number);
     }

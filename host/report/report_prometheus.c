@@ -101,6 +101,8 @@ static void add_gpus(const struct facts *facts, struct strbuf *out)
         strbuf_format(out, "nvbw_gpu_info{gpu=\"%d\"", gpu->index);
         add_label(out, &is_first, "name", gpu->name);
         add_label(out, &is_first, "uuid", gpu->uuid);
+        add_label(out, &is_first, "host",
+            gpu->host == NULL ? facts->host : gpu->host);
         add_label(out, &is_first, "pci", gpu->pci);
         add_label(out, &is_first, "serial", gpu->serial);
         add_label(out, &is_first, "vbios", gpu->vbios);

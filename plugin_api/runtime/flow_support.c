@@ -88,19 +88,22 @@ static int is_shareable(uint32_t memory)
     return memory == NVBW_MEM_NONE || memory == NVBW_MEM_FABRIC;
 }
 
-/* Between ranks there is only memory that they share, and no background whose
- * progress they would all have to see. */
+/* Between ranks there is only memory that they share, no background whose
+ * progress they would all have to see, no chain, since its links are
+ * addresses of one process, and no kernel of a plugin, which compares what
+ * arrived where it runs and not where the memory is. */
 static int32_t check_between_ranks(
     const struct flow_record *flow, uint32_t at, struct error *err)
 {
-    if (flow->initiator != NVBW_BY_CPU && is_shareable(flow->src_memory) &&
-        is_shareable(flow->dst_memory) &&
+    if ((ON_GPU & BIT(flow->initiator)) != 0 &&
+        is_shareable(flow->src_memory) && is_shareable(flow->dst_memory) &&
+        flow->operation != NVBW_OP_CHASE &&
         (flow->flags & NVBW_FLOW_BACKGROUND) == 0) {
         return NVBW_OK;
     }
     error_set(err, NVBW_E_SKIPPED,
-        "flow %u: between MPI ranks this build has GPUs, memory that the ranks "
-        "share, and no background",
+        "flow %u: between MPI ranks this build has copies, reads and writes by "
+        "the engine in memory that the ranks share, and no background",
         at);
     if (err != NULL) {
         err->code = NVBW_SKIP_NOT_BUILT;

@@ -108,6 +108,90 @@ static int32_t look_generation(
     return NVBW_OK;
 }
 
+/* Whether traffic between this GPU and a host was measured in the record. */
+static int is_of_host(const struct record *record)
+{
+    for (uint32_t i = 0; i < record->flows_count; i++) {
+        const struct flow_record *const flow = &record->flows[i];
+
+        if (flow->counted && (flow->src_memory == NVBW_MEM_PINNED ||
+                                 flow->dst_memory == NVBW_MEM_PINNED)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static const struct gpu_telemetry *telemetry_of(
+    const struct record *record, uint32_t gpu)
+{
+    for (uint32_t i = 0; i < record->telemetry_count; i++) {
+        if (record->telemetry[i].gpu == gpu) {
+            return &record->telemetry[i];
+        }
+    }
+    return NULL;
+}
+
+/* The slowest that the link was seen under load; NaN: never seen. */
+static double load_seen(const struct diagnosis *diagnosis, uint32_t gpu,
+    uint32_t *out_generation, uint32_t *out_width)
+{
+    const struct evidence *const evidence = diagnosis->judging->evidence;
+    double slowest = NAN;
+
+    for (uint32_t i = 0; i < evidence->records_count; i++) {
+        const struct record *const record = &evidence->records[i];
+        const struct gpu_telemetry *const seen = telemetry_of(record, gpu);
+
+        if (seen == NULL || !is_of_host(record) ||
+            !(seen->pcie_generation_most > 0.0) ||
+            !(seen->pcie_width_most > 0.0)) {
+            continue;
+        }
+
+        const uint32_t generation = (uint32_t)seen->pcie_generation_most;
+        const uint32_t width = (uint32_t)seen->pcie_width_most;
+        const double ceiling = ceiling_pcie(generation, width);
+
+        if (isnan(slowest) || ceiling < slowest) {
+            slowest = ceiling;
+            *out_generation = generation;
+            *out_width = width;
+        }
+    }
+    return slowest;
+}
+
+/* What a link does under load counts, whatever it was when facts were read. A
+ * figure above it says that it was read at a wrong moment. */
+static int32_t look_under_load(
+    struct diagnosis *diagnosis, const struct diagnosis_rule *rule)
+{
+    for (uint32_t i = 0; i < diagnosis->facts->gpus_count; i++) {
+        const struct gpu_facts *const gpu = &diagnosis->facts->gpus[i];
+        const struct pcie_facts *const pcie = &gpu->pcie;
+        uint32_t generation = 0;
+        uint32_t width = 0;
+        const double seen = load_seen(diagnosis, i, &generation, &width);
+
+        if (!(seen < ceiling_pcie(pcie->max_generation, pcie->max_width)) ||
+            (diagnosis->suspects.explained[i] & OF_PCIE) != 0 ||
+            !(suspects_least(&diagnosis->suspects, i, ASPECT_HOST)->figure <=
+                seen)) {
+            continue;
+        }
+
+        const char *const text = arena_format(diagnosis->judging->arena,
+            "Gen%u x%u while copies ran where Gen%u x%u is possible",
+            generation, width, pcie->max_generation, pcie->max_width);
+
+        TRY(diagnosis_report(diagnosis, rule, (int32_t)i, -1, NULL, text));
+        suspects_explain(&diagnosis->suspects, i, pcie_aspects(gpu));
+    }
+    return NVBW_OK;
+}
+
 /* The best slot that a GPU of this model has here. */
 static double best_slot(const struct facts *facts, const struct gpu_facts *like)
 {
@@ -429,6 +513,13 @@ static const struct diagnosis_rule rules[] = {
         .action = "reseat the GPU or its riser; look for a link speed that "
                   "the firmware sets",
         .next = "LnkSta and LnkCtl2 of `lspci -vv` while a copy runs" },
+    { .id = "pcie_under_load",
+        .looks_at = "generation and lanes while copies ran",
+        .look = look_under_load,
+        .sentence = "trained its PCIe link down while it was measured",
+        .action = "reseat the card and its riser; a link that trains down "
+                  "under load has a bad contact or bad signals",
+        .next = "`nvidia-smi -q -d PCI` in another window while copies run" },
     { .id = "pcie_slot",
         .looks_at = "what slots allow, among GPUs of one model",
         .look = look_slot,

@@ -8,6 +8,7 @@
 
 const struct diagnosis_family *const diagnosis_families[] = {
     &diagnose_link,
+    &diagnose_counters,
     &diagnose_memory,
     &diagnose_concurrency,
     &diagnose_access,
@@ -82,7 +83,8 @@ int32_t diagnosis_report(struct diagnosis *diagnosis,
         .peer = peer,
         .what = what,
         .action = rule->action,
-        .next = rule->next };
+        .next = rule->next,
+        .exit_code = (uint32_t)rule->exit_code };
     return NVBW_OK;
 }
 

@@ -5,7 +5,8 @@
  *
  * A rule is a row of its family's table. Families stand in the order of triage:
  * what an earlier rule explains is no later rule's business. A finding says
- * what to do and never changes the exit code: limits do that. */
+ * what to do and leaves the exit code to limits, unless it is of the machine's
+ * health. */
 #ifndef NVBW_DIAGNOSIS_H
 #define NVBW_DIAGNOSIS_H
 
@@ -28,6 +29,7 @@ struct diagnosis_rule {
     const char *of_two;   /* the same after two names; NULL: no different */
     const char *action;   /* one line: what to do */
     const char *next;     /* how to tell that it was this */
+    int32_t exit_code;    /* of its findings: EXIT_HEALTH or 0 */
 };
 
 struct diagnosis_family {
@@ -38,8 +40,8 @@ struct diagnosis_family {
 
 /* In order of triage, each in a file of its own. */
 extern const struct diagnosis_family diagnose_link, diagnose_memory,
-    diagnose_concurrency, diagnose_access, diagnose_throttle, diagnose_trend,
-    diagnose_others;
+    diagnose_concurrency, diagnose_counters, diagnose_access, diagnose_throttle,
+    diagnose_trend, diagnose_others;
 
 /* All families in their order; ends with NULL. */
 extern const struct diagnosis_family *const diagnosis_families[];

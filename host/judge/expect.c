@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "quantity.h"
+#include "telemetry_rules.h"
 
 struct expect {
+    const struct plan *plan;
     const struct facts *facts;
     struct arena *arena;
     const struct plan_value *value;
@@ -172,20 +174,32 @@ static int32_t check_nvlink(struct expect *expect)
     return NVBW_OK;
 }
 
+/* The watch worker looks at what uses the GPUs when the run begins, and lets
+ * others settle; where there is none, facts must do. */
 static int32_t check_idle(struct expect *expect)
 {
+    struct telemetry_rules rules;
     int yes = 0;
+
+    telemetry_rules_read(expect->plan, &rules);
+    if (rules.enabled && expect->facts->nvml_trouble == NULL &&
+        expect->facts->ranks == 0) {
+        return NVBW_OK;
+    }
 
     TRY(quantity_bool(wanted(expect), &yes, expect->err));
     for (uint32_t i = 0; yes && i < expect->facts->gpus_count; i++) {
         const struct gpu_facts *const gpu = &expect->facts->gpus[i];
 
-        if (gpu->processes_count > 0) {
+        for (uint32_t k = 0; k < gpu->processes_count; k++) {
+            if (!telemetry_rules_counts(&rules, gpu->processes[k])) {
+                continue;
+            }
             TRY(add(expect, (int32_t)i,
                 arena_format(expect->arena,
-                    "expected idle GPUs, GPU %d is used by %s%s", gpu->index,
-                    gpu->processes[0],
-                    gpu->processes_count > 1 ? " and others" : "")));
+                    "expected idle GPUs, GPU %d is used by %s", gpu->index,
+                    gpu->processes[k])));
+            break;
         }
     }
     return NVBW_OK;
@@ -222,7 +236,9 @@ int32_t expect_check(const struct plan *plan, const struct facts *facts,
     struct arena *arena, struct expect_fault **out_faults, uint32_t *out_count,
     struct error *err)
 {
-    struct expect expect = { .facts = facts, .arena = arena, .err = err };
+    struct expect expect = {
+        .plan = plan, .facts = facts, .arena = arena, .err = err
+    };
 
     for (uint32_t i = 0; i < plan->expect_count; i++) {
         expect.value = &plan->expect[i];

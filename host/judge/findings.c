@@ -113,6 +113,42 @@ static int32_t find_unexpected(
     return NVBW_OK;
 }
 
+/* A resumed run looks anew. */
+static uint32_t last_beginning(const struct evidence *evidence)
+{
+    for (uint32_t i = evidence->events_count; i > 0; i--) {
+        const char *const what = evidence->events[i - 1].what;
+
+        if (what != NULL && strcmp(what, "resumed") == 0) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+/* What the run found in use that the plan expects to be idle. */
+static int32_t find_busy(const struct judging *judging, struct verdicts *out)
+{
+    const struct evidence *const evidence = judging->evidence;
+
+    for (uint32_t i = last_beginning(evidence); i < evidence->events_count;
+         i++) {
+        const struct event *const event = &evidence->events[i];
+        const struct finding finding = { .id = "expect",
+            .gpu = event->gpu,
+            .peer = -1,
+            .what = or_text(event->text, "a GPU is not idle"),
+            .action = "end what uses the GPU, or correct the plan's expect",
+            .next = "`nvidia-smi pmon` names who uses it",
+            .exit_code = EXIT_HEALTH };
+
+        if (event->what != NULL && strcmp(event->what, "busy") == 0) {
+            TRY(add(judging, out, &finding));
+        }
+    }
+    return NVBW_OK;
+}
+
 /* The last word on whether a GPU still answers. */
 static const struct event *last_taint(
     const struct evidence *evidence, int32_t gpu)
@@ -165,6 +201,7 @@ int32_t findings_add(const struct judging *judging, struct verdicts *out)
         const struct judging *, struct verdicts *) = {
         find_driver,
         find_unexpected,
+        find_busy,
         find_gpu_trouble,
         find_tainted,
         find_refused_plugins,

@@ -72,6 +72,20 @@ static void add_findings(const struct text_foot *report)
     }
 }
 
+/* One sentence where telemetry was wanted and is not there. */
+static void add_telemetry(const struct text_foot *report)
+{
+    const struct evidence *const evidence = report->input->evidence;
+
+    for (uint32_t i = 0; i < evidence->events_count; i++) {
+        if (strcmp(evidence->events[i].what, "telemetry") == 0) {
+            strbuf_add(report->out, "\n");
+            add_line_format(report, 0, "Telemetry: %s",
+                or_text(evidence->events[i].text, "none"));
+        }
+    }
+}
+
 /* The first three always, the others where there are any. */
 static void add_counts(const struct text_foot *report)
 {
@@ -157,6 +171,7 @@ void report_foot_add(
 
     report_trends_add(report->input, report->columns, report->out);
     add_findings(report);
+    add_telemetry(report);
     add_counts(report);
     if (report->input->evidence->ended &&
         report->input->evidence->end.interrupted) {

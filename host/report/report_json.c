@@ -320,13 +320,32 @@ static json_t *run_json(const struct report_input *input)
     return run;
 }
 
+/* Why there was none, and the series that was kept. */
+static json_t *telemetry_json(const struct evidence *evidence)
+{
+    json_t *const readings = json_array();
+    const char *trouble = NULL;
+
+    for (uint32_t i = 0; i < evidence->events_count; i++) {
+        if (strcmp(evidence->events[i].what, "telemetry") == 0) {
+            trouble = evidence->events[i].text;
+        }
+    }
+    for (uint32_t i = 0; i < evidence->readings_count; i++) {
+        json_array_append_new(
+            readings, fields(&gpu_reading_fields, &evidence->readings[i]));
+    }
+    return json_pack(
+        "{s:o, s:o}", "trouble", text_to_json(trouble), "readings", readings);
+}
+
 static json_t *document(const struct report_input *input)
 {
     const struct evidence *const evidence = input->evidence;
     const struct verdicts *const verdicts = input->verdicts;
 
     return json_pack("{s:s, s:i, s:b, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, "
-                     "s:o, s:o, s:o, s:o, s:o}",
+                     "s:o, s:o, s:o, s:o, s:o, s:o}",
         "schema", "nvbw-report", "schema_version", REPORT_SCHEMA_VERSION,
         "simulated", (int)evidence->facts.simulated, "verdict",
         report_exit_words(verdicts)->word, "exit_code",
@@ -338,8 +357,8 @@ static json_t *document(const struct report_input *input)
             verdicts->unmatched_limits, verdicts->unmatched_limits_count),
         "facts", fields(&facts_fields, &evidence->facts), "plugins",
         plugins_json(evidence), "efficiencies", efficiencies_json(evidence),
-        "plan", fields(&plan_fields, &evidence->plan), "units",
-        units_json(input));
+        "telemetry", telemetry_json(evidence), "plan",
+        fields(&plan_fields, &evidence->plan), "units", units_json(input));
 }
 
 static int add_to_buffer(const char *bytes, size_t length, void *out)

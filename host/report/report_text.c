@@ -206,9 +206,7 @@ static void add_summary_of(
     arena_clear(&arena);
 }
 
-/* Figures that are not of a quiet machine must not be taken for such. */
-static void add_concurrent(
-    struct text_report *report, const struct report_shape *of)
+static uint32_t count_flag(const struct report_shape *of, const char *flag)
 {
     uint32_t count = 0;
 
@@ -216,13 +214,31 @@ static void add_concurrent(
         const struct record *const record = of->list[i].record;
 
         for (uint32_t k = 0; record != NULL && k < record->flags_count; k++) {
-            count += strcmp(record->flags[k], "concurrent") == 0;
+            count += strcmp(record->flags[k], flag) == 0;
         }
     }
-    if (count > 0) {
-        add_line_format(report, 2,
-            "concurrent: %u of %u cells were measured while others were", count,
-            of->count);
+    return count;
+}
+
+/* Figures that are not of a quiet machine must not be taken for such. */
+static void add_flags(struct text_report *report, const struct report_shape *of)
+{
+    static const struct {
+        const char *flag, *words;
+    } flags[] = {
+        { "concurrent", "others were" },
+        { "busy", "another process used the GPU" },
+        { "power_capped", "the power limit held clocks down" },
+    };
+
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+        const uint32_t count = count_flag(of, flags[i].flag);
+
+        if (count > 0) {
+            add_line_format(report, 2,
+                "%s: %u of %u cells were measured while %s", flags[i].flag,
+                count, of->count, flags[i].words);
+        }
     }
 }
 
@@ -245,7 +261,7 @@ static void add_shape(struct text_report *report, const struct report_shape *of)
         report_scale_of(of->shape->unit)->word);
     report_matrix_add(report->input, of, report->out);
     add_summary_of(report, of);
-    add_concurrent(report, of);
+    add_flags(report, of);
     add_utilisation(report, of);
     add_limit(report, of);
 }

@@ -9,6 +9,7 @@
 #include "environment.h"
 #include "host_clock.h"
 #include "judge.h"
+#include "monitor_idle.h"
 #include "quantity.h"
 #include "rounds.h"
 #include "team.h"
@@ -208,6 +209,10 @@ int32_t conduct_run(const struct conduct_request *request, struct error *err)
 
     if (status >= 0) {
         status = monitor_start(&conductor.monitor, err);
+    }
+    if (status >= 0) {
+        status = monitor_expect_idle(
+            &conductor.monitor, conductor.unfit, sizeof conductor.unfit, err);
     }
     if (status >= 0) {
         status = conduct_judged(&conductor, err);

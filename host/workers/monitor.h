@@ -29,6 +29,8 @@ struct monitored {
     struct gpu_telemetry cell; /* of the measurement in flight */
     char others[MONITOR_OTHERS][MONITOR_OTHER_BYTES];
     uint32_t others_count;
+    char now_others[MONITOR_OTHERS][MONITOR_OTHER_BYTES]; /* last reading's */
+    uint32_t now_others_count;
     /* The series that is written. */
     uint64_t due_ns, step_ns;
     uint32_t written;

@@ -24,27 +24,30 @@ void monitor_cell_add(struct monitored *gpu, const struct gpu_reading *reading)
     gpu_telemetry_add(&gpu->cell, &gpu->first, reading);
 }
 
-static int is_known(const struct monitored *gpu, const char *process)
+static void add_other(
+    char (*list)[MONITOR_OTHER_BYTES], uint32_t *count, const char *process)
 {
-    for (uint32_t i = 0; i < gpu->others_count; i++) {
-        if (strcmp(gpu->others[i], process) == 0) {
-            return 1;
+    for (uint32_t i = 0; i < *count; i++) {
+        if (strcmp(list[i], process) == 0) {
+            return;
         }
     }
-    return 0;
+    if (*count < MONITOR_OTHERS) {
+        snprintf(list[(*count)++], MONITOR_OTHER_BYTES, "%.*s",
+            MONITOR_OTHER_BYTES - 1, process);
+    }
 }
 
 void monitor_cell_others(const struct telemetry_rules *rules,
     struct monitored *gpu, const struct gpu_reading *reading)
 {
+    gpu->now_others_count = 0;
     for (uint32_t i = 0; i < reading->processes_count; i++) {
         const char *const process = reading->processes[i];
 
-        if (gpu->others_count < MONITOR_OTHERS &&
-            strlen(process) < MONITOR_OTHER_BYTES &&
-            telemetry_rules_counts(rules, process) && !is_known(gpu, process)) {
-            snprintf(gpu->others[gpu->others_count++], MONITOR_OTHER_BYTES,
-                "%s", process);
+        if (telemetry_rules_counts(rules, process)) {
+            add_other(gpu->others, &gpu->others_count, process);
+            add_other(gpu->now_others, &gpu->now_others_count, process);
         }
     }
 }

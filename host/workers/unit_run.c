@@ -46,6 +46,11 @@ int conductor_is_cut(struct conductor *conductor, struct cause *out)
             out->text, sizeof out->text, "the run was stopped by a signal");
         return 1;
     }
+    if (conductor->unfit[0] != '\0') {
+        out->reason = "health";
+        snprintf(out->text, sizeof out->text, "%s", conductor->unfit);
+        return 1;
+    }
     if (host_clock_ns() >= conductor->budget_end_ns) {
         conductor->budget_used = 1;
         out->reason = "budget";

@@ -19,6 +19,7 @@ struct conductor {
     struct monitor monitor;
     uint64_t budget_end_ns; /* UINT64_MAX: none */
     uint32_t budget_used;
+    char unfit[256];    /* why nothing may be measured, "": something may */
     uint32_t mpi;       /* 1: MPI mode, no restart after a worker's end */
     uint32_t mpi_ended; /* 1: its worker has ended */
 };

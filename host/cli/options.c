@@ -65,6 +65,8 @@ const struct option_spec option_specs[] = {
         "check-plan", "prints each limit, its formula and where it stands" },
     { "rerun-failed", 0, OPTION_FLAG, AT(rerun_failed), NULL, NULL, "resume",
         "measures again what did not pass" },
+    { "watch", 0, OPTION_FLAG, AT(watch), NULL, NULL, "run resume",
+        "prints clocks, links, heat and load of each GPU every second" },
     { "quiet", 'q', OPTION_FLAG, AT(quiet), NULL, NULL, "*",
         "prints the verdict line only" },
     { "verbose", 'v', OPTION_FLAG, AT(verbose), NULL, NULL, "*",

@@ -30,7 +30,7 @@ struct options {
     struct text_list expected; /* --expect-nodes */
     const char *devices, *run_dir, *driver, *sim_profile, *wrap, *output,
         *margin;
-    int dry_run, trust_plugins, quiet, verbose, json, explain_limits,
+    int dry_run, trust_plugins, watch, quiet, verbose, json, explain_limits,
         rerun_failed, force, full, help, version;
     /* nvbandwidth's flags: is_nvbandwidth is 1 where one of them stands and no
      * plan is given. The lists in flags are left empty, they are above. */

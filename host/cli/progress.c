@@ -14,6 +14,8 @@
 #include "state.h"
 #include "stats.h"
 
+enum { WATCH_TEXT_BYTES = 1 << 20 };
+
 static uint64_t now(void)
 {
     struct timespec ts;
@@ -215,9 +217,45 @@ void progress_open(struct progress *progress, const struct evidence *evidence,
     count_cells(progress);
 }
 
+void progress_add_lines(struct progress *progress)
+{
+    watch_lines_open(&progress->lines, &progress->evidence->facts);
+}
+
+static void reading(void *user, const struct gpu_reading *given)
+{
+    struct progress *const progress = user;
+
+    watch_lines_take(&progress->lines, given);
+}
+
+/* Above the line that is rewritten, if there is one. */
+static void tick(void *user, uint64_t now_ns)
+{
+    struct progress *const progress = user;
+    const int is_terminal = isatty(STDERR_FILENO);
+    char line[sizeof progress->line];
+    struct strbuf text;
+
+    strbuf_init(&text, WATCH_TEXT_BYTES);
+    watch_lines_add(&progress->lines, now_ns,
+        is_terminal ? columns() - 1 : UINT32_MAX, is_terminal, &text);
+    if (text.length > 0) {
+        snprintf(line, sizeof line, "%s", progress->line);
+        erase(progress);
+        fputs(text.text, stderr);
+        if (line[0] != '\0') {
+            draw(progress, line);
+        }
+    }
+    strbuf_free(&text);
+}
+
 struct conduct_watch progress_watch(struct progress *progress)
 {
     return (struct conduct_watch){ .user = progress,
+        .reading = progress->lines.lines != NULL ? reading : NULL,
+        .tick = progress->lines.lines != NULL ? tick : NULL,
         .unit_begins = unit_begins,
         .cells_begin = cells_begin,
         .cell_settled = cell_settled,
@@ -227,4 +265,5 @@ struct conduct_watch progress_watch(struct progress *progress)
 void progress_close(struct progress *progress)
 {
     erase(progress);
+    watch_lines_close(&progress->lines);
 }

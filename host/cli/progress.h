@@ -6,17 +6,21 @@
 #define NVBW_PROGRESS_H
 
 #include "conduct.h"
+#include "watch_lines.h"
 
 struct progress {
     const struct evidence *evidence;
     int terminal, quiet, verbose;
     uint32_t cells_total, cells_done, units_counted;
     uint64_t started_ns, unit_started_ns;
-    char line[512]; /* on the terminal now */
+    char line[512];           /* on the terminal now */
+    struct watch_lines lines; /* of --watch; closed: none */
 };
 
 void progress_open(struct progress *progress, const struct evidence *evidence,
     int quiet, int verbose);
+/* From here on a line per GPU and second as well. */
+void progress_add_lines(struct progress *progress);
 /* The watch to hand to conduct_run; points into progress. */
 struct conduct_watch progress_watch(struct progress *progress);
 void progress_close(struct progress *progress);

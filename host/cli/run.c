@@ -53,6 +53,9 @@ int32_t run_units(const struct options *options, const struct run_parts *run,
 
     TRY(run_budget(&run->evidence->plan, &request.budget_ns, err));
     progress_open(&progress, run->evidence, options->quiet, options->verbose);
+    if (options->watch) {
+        progress_add_lines(&progress);
+    }
 
     const struct conduct_watch watch = progress_watch(&progress);
 

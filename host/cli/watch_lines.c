@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "watch_lines.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HEADING_EVERY = 40, LINE_BYTES = 512, CELL_BYTES = 16 };
+static const uint64_t EVERY_NS = 1000000000u;
+
+static const char heading[] =
+    "gpu   pcie  nvl  sm MHz  mem MHz    W   C  mC  sm%  mem%  in GB/s  "
+    "out GB/s  notes";
+
+void watch_lines_open(struct watch_lines *lines, const struct facts *facts)
+{
+    *lines = (struct watch_lines){ .facts = facts, .count = facts->gpus_count };
+    lines->lines = lines->count > WATCH_GPUS
+                       ? NULL
+                       : calloc((size_t)lines->count + 1, sizeof *lines->lines);
+    for (uint32_t i = 0; lines->lines != NULL && i < lines->count; i++) {
+        gpu_reading_init(&lines->lines[i].reading);
+        gpu_reading_init(&lines->lines[i].told);
+        lines->lines[i].in = NAN;
+        lines->lines[i].out = NAN;
+        lines->lines[i].counted_ns = NAN;
+    }
+}
+
+void watch_lines_close(struct watch_lines *lines)
+{
+    free(lines->lines);
+    lines->lines = NULL;
+}
+
+/* PCIe bytes are counted, so a rate takes two readings. */
+static void take_rates(
+    struct watch_line *line, const struct gpu_reading *reading)
+{
+    const double now_ns = (double)reading->now_ns;
+
+    if (isnan(reading->pcie_in_bytes) || isnan(reading->pcie_out_bytes)) {
+        return;
+    }
+    if (now_ns > line->counted_ns) {
+        const double seconds = (now_ns - line->counted_ns) * 1e-9;
+
+        line->in = (reading->pcie_in_bytes - line->counted_in) / seconds;
+        line->out = (reading->pcie_out_bytes - line->counted_out) / seconds;
+    }
+    line->counted_ns = now_ns;
+    line->counted_in = reading->pcie_in_bytes;
+    line->counted_out = reading->pcie_out_bytes;
+}
+
+/* What a quick reading leaves out was read before. */
+static void keep_known(
+    struct gpu_reading *reading, const struct gpu_reading *before)
+{
+    const struct telemetry_value *const lists[] = { telemetry_gauges,
+        telemetry_counters };
+
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        for (const struct telemetry_value *at = lists[i]; at->name != NULL;
+             at++) {
+            if (isnan(telemetry_get(reading, at->in_reading))) {
+                telemetry_set(reading, at->in_reading,
+                    telemetry_get(before, at->in_reading));
+            }
+        }
+    }
+}
+
+void watch_lines_take(
+    struct watch_lines *lines, const struct gpu_reading *reading)
+{
+    if (lines->lines == NULL || reading->gpu >= lines->count) {
+        return;
+    }
+
+    struct watch_line *const line = &lines->lines[reading->gpu];
+    const struct gpu_reading before = line->reading;
+
+    take_rates(line, reading);
+    line->reading = *reading;
+    keep_known(&line->reading, &before);
+    line->reading.processes = NULL;
+    line->reading.processes_count = 0;
+    snprintf(line->other, sizeof line->other, "%.*s", WATCH_NOTE_BYTES - 1,
+        reading->processes_count > 0 ? reading->processes[0] : "");
+    line->is_new = 1;
+}
+
+static const char *cell(char *out, int decimals, double value)
+{
+    if (isnan(value)) {
+        return "-";
+    }
+    snprintf(out, CELL_BYTES, "%.*f", decimals, value);
+    return out;
+}
+
+/* What holds clocks down, what was counted since the last line, who else. */
+static void add_notes(const struct watch_line *line, struct strbuf *out)
+{
+    for (const struct throttle_reason *at = throttle_reasons; at->name != NULL;
+         at++) {
+        if ((line->reading.reasons & at->bit) != 0) {
+            strbuf_format(out, " %s", at->name);
+        }
+    }
+    for (const struct telemetry_value *at = telemetry_counters;
+         at->name != NULL; at++) {
+        const double rise = telemetry_get(&line->reading, at->in_reading) -
+                            telemetry_get(&line->told, at->in_reading);
+
+        if (at->unit[0] == '\0' && rise > 0.0) {
+            strbuf_format(out, " %s +%.0f", at->name, rise);
+        }
+    }
+    if (line->other[0] != '\0') {
+        strbuf_format(out, " (%s)", line->other);
+    }
+}
+
+static void add_line(const struct watch_lines *lines, uint32_t gpu,
+    uint32_t columns, struct strbuf *out)
+{
+    const struct watch_line *const line = &lines->lines[gpu];
+    const struct gpu_reading *const r = &line->reading;
+    char cells[12][CELL_BYTES];
+    char pcie[CELL_BYTES * 2 + 2];
+    struct strbuf text;
+
+    strbuf_init(&text, LINE_BYTES);
+    snprintf(pcie, sizeof pcie, "%s x%s", cell(cells[0], 0, r->pcie_generation),
+        cell(cells[1], 0, r->pcie_width));
+    strbuf_format(&text,
+        "%3d  %5s  %3s  %6s  %7s  %3s  %2s  %2s  %3s  %4s  %7s  %8s ",
+        lines->facts->gpus[gpu].index, pcie, cell(cells[2], 0, r->nvlinks),
+        cell(cells[3], 0, r->sm_mhz), cell(cells[4], 0, r->memory_mhz),
+        cell(cells[5], 0, r->power_w), cell(cells[6], 0, r->celsius),
+        cell(cells[7], 0, r->memory_celsius),
+        cell(cells[8], 0, r->busy_percent),
+        cell(cells[9], 0, r->memory_percent),
+        cell(cells[10], 2, line->in / 1e9),
+        cell(cells[11], 2, line->out / 1e9));
+    add_notes(line, &text);
+    while (text.length > 0 && text.text[text.length - 1] == ' ') {
+        text.length--;
+    }
+    strbuf_add_n(
+        out, text.text, text.length < columns ? text.length : (size_t)columns);
+    strbuf_add(out, "\n");
+    strbuf_free(&text);
+}
+
+static void add_heading(struct watch_lines *lines, uint32_t columns,
+    int repeats, struct strbuf *out)
+{
+    const size_t length = strlen(heading);
+
+    if (lines->has_heading && !(repeats && lines->printed >= HEADING_EVERY)) {
+        return;
+    }
+    strbuf_add_n(out, heading, length < columns ? length : (size_t)columns);
+    strbuf_add(out, "\n");
+    lines->has_heading = 1;
+    lines->printed = 0;
+}
+
+void watch_lines_add(struct watch_lines *lines, uint64_t now_ns,
+    uint32_t columns, int repeats, struct strbuf *out)
+{
+    if (lines->lines == NULL || now_ns < lines->due_ns) {
+        return;
+    }
+    lines->due_ns = now_ns + EVERY_NS;
+    for (uint32_t i = 0; i < lines->count; i++) {
+        if (lines->lines[i].is_new) {
+            add_heading(lines, columns, repeats, out);
+            add_line(lines, i, columns, out);
+            lines->lines[i].told = lines->lines[i].reading;
+            lines->lines[i].is_new = 0;
+            lines->printed++;
+        }
+    }
+}

@@ -10,9 +10,9 @@
 enum { HEADING_EVERY = 40, LINE_BYTES = 512, CELL_BYTES = 16 };
 static const uint64_t EVERY_NS = 1000000000u;
 
+/* Narrow, so that notes find room in 80 columns. */
 static const char heading[] =
-    "gpu   pcie  nvl  sm MHz  mem MHz    W   C  mC  sm%  mem%  in GB/s  "
-    "out GB/s  notes";
+    "gpu  pcie nvl  sm/mem MHz    W   C/mC sm% mem% in/out GB/s notes";
 
 void watch_lines_open(struct watch_lines *lines, const struct facts *facts)
 {
@@ -102,7 +102,7 @@ static const char *cell(char *out, int decimals, double value)
     return out;
 }
 
-/* What holds clocks down, what was counted since the last line, who else. */
+/* What holds clocks down, who else, what was counted since the last line. */
 static void add_notes(const struct watch_line *line, struct strbuf *out)
 {
     for (const struct throttle_reason *at = throttle_reasons; at->name != NULL;
@@ -110,6 +110,9 @@ static void add_notes(const struct watch_line *line, struct strbuf *out)
         if ((line->reading.reasons & at->bit) != 0) {
             strbuf_format(out, " %s", at->name);
         }
+    }
+    if (line->other[0] != '\0') {
+        strbuf_format(out, " (%s)", line->other);
     }
     for (const struct telemetry_value *at = telemetry_counters;
          at->name != NULL; at++) {
@@ -120,9 +123,6 @@ static void add_notes(const struct watch_line *line, struct strbuf *out)
             strbuf_format(out, " %s +%.0f", at->name, rise);
         }
     }
-    if (line->other[0] != '\0') {
-        strbuf_format(out, " (%s)", line->other);
-    }
 }
 
 static void add_line(const struct watch_lines *lines, uint32_t gpu,
@@ -131,26 +131,25 @@ static void add_line(const struct watch_lines *lines, uint32_t gpu,
     const struct watch_line *const line = &lines->lines[gpu];
     const struct gpu_reading *const r = &line->reading;
     char cells[12][CELL_BYTES];
-    char pcie[CELL_BYTES * 2 + 2];
+    char pairs[4][2 * CELL_BYTES + 2];
     struct strbuf text;
 
     strbuf_init(&text, LINE_BYTES);
-    snprintf(pcie, sizeof pcie, "%s x%s", cell(cells[0], 0, r->pcie_generation),
+    snprintf(pairs[0], sizeof pairs[0], "%sx%s",
+        cell(cells[0], 0, r->pcie_generation),
         cell(cells[1], 0, r->pcie_width));
-    strbuf_format(&text,
-        "%3d  %5s  %3s  %6s  %7s  %3s  %2s  %2s  %3s  %4s  %7s  %8s ",
-        lines->facts->gpus[gpu].index, pcie, cell(cells[2], 0, r->nvlinks),
-        cell(cells[3], 0, r->sm_mhz), cell(cells[4], 0, r->memory_mhz),
-        cell(cells[5], 0, r->power_w), cell(cells[6], 0, r->celsius),
-        cell(cells[7], 0, r->memory_celsius),
-        cell(cells[8], 0, r->busy_percent),
-        cell(cells[9], 0, r->memory_percent),
-        cell(cells[10], 2, line->in / 1e9),
-        cell(cells[11], 2, line->out / 1e9));
+    snprintf(pairs[1], sizeof pairs[1], "%s/%s", cell(cells[2], 0, r->sm_mhz),
+        cell(cells[3], 0, r->memory_mhz));
+    snprintf(pairs[2], sizeof pairs[2], "%s/%s", cell(cells[4], 0, r->celsius),
+        cell(cells[5], 0, r->memory_celsius));
+    snprintf(pairs[3], sizeof pairs[3], "%s/%s",
+        cell(cells[6], 1, line->in / 1e9), cell(cells[7], 1, line->out / 1e9));
+    strbuf_format(&text, "%3d  %4s %3s %11s %4s %6s %3s %4s %11s",
+        lines->facts->gpus[gpu].index, pairs[0], cell(cells[8], 0, r->nvlinks),
+        pairs[1], cell(cells[9], 0, r->power_w), pairs[2],
+        cell(cells[10], 0, r->busy_percent),
+        cell(cells[11], 0, r->memory_percent), pairs[3]);
     add_notes(line, &text);
-    while (text.length > 0 && text.text[text.length - 1] == ' ') {
-        text.length--;
-    }
     strbuf_add_n(
         out, text.text, text.length < columns ? text.length : (size_t)columns);
     strbuf_add(out, "\n");

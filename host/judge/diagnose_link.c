@@ -146,12 +146,12 @@ static double load_seen(const struct diagnosis *diagnosis, uint32_t gpu,
 
         if (seen == NULL || !is_of_host(record) ||
             !(seen->pcie_generation_most > 0.0) ||
-            !(seen->pcie_width_most > 0.0)) {
+            !(seen->pcie_width_least > 0.0)) {
             continue;
         }
 
         const uint32_t generation = (uint32_t)seen->pcie_generation_most;
-        const uint32_t width = (uint32_t)seen->pcie_width_most;
+        const uint32_t width = (uint32_t)seen->pcie_width_least;
         const double ceiling = ceiling_pcie(generation, width);
 
         if (isnan(slowest) || ceiling < slowest) {

@@ -25,11 +25,11 @@
 #include "fields.h"
 
 /* How things are at a moment: X(member, unit, words, which of a cell's readings
- * it keeps: the LEAST, the MOST or BOTH). A link sleeps between cells, so the
- * most is what it had under load. */
+ * it keeps: the LEAST, the MOST or BOTH). A sleeping link is slower
+ * but no narrower, so the most of its generation is that under load. */
 #define TELEMETRY_GAUGES(X)                                                    \
     X(pcie_generation, "", "PCIe generation", MOST)                            \
-    X(pcie_width, "lanes", "PCIe width", MOST)                                 \
+    X(pcie_width, "lanes", "PCIe width", LEAST)                                \
     X(nvlinks, "links", "active NVLinks", LEAST)                               \
     X(sm_mhz, "MHz", "SM clock", BOTH)                                         \
     X(memory_mhz, "MHz", "memory clock", LEAST)                                \

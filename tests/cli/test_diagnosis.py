@@ -26,6 +26,7 @@ suites = ( { plugin = "sm_d2d"; tests = [ "one_to_all_read_sm" ]; } );
 NO_PAIRS = 'suites = ( { plugin = "ce_d2d"; enabled = false; } );'
 LINK, MEMORY = "physical link", "memory kind and NUMA side"
 THROTTLE, CROWD = "throttling", "concurrency and serialisation"
+COUNTED = "errors counted"
 
 NARROW8 = """pcie = { width = 8; down = 28.5; up = 28.5; duplex = 51.1; };
   rate = { h2d = 27.75; d2h = 27.7; };"""
@@ -123,6 +124,17 @@ MADE = [
      [(THROTTLE, "slow_clocks", 4, None), ("other load", "busy", 4, None)], 0,
      OK),
     (machine("hgx_h200_x8", more='faults = "busy=4";'), [], 0, OK),
+    # Errors that are counted in mid-run, whatever the figures are.
+    (machine("laptop_x4", more='faults = "replays=1@9";'),
+     [(COUNTED, "pcie_replays", 1, None)], 3, OK),
+    (machine("laptop_x4", more='faults = "nvlink_errors=2@9,ecc=3@9";'),
+     [(COUNTED, "nvlink_errors", 2, None),
+      (COUNTED, "memory_errors", 3, None)], 3, OK),
+    (machine("laptop_x4", more='faults = "xid=0@9";'),
+     [(COUNTED, "xid", 0, None)], 3, OK),
+    # A link that trains down after the facts were read.
+    (machine("h200_x2", more='faults = "pcie=1@2";'),
+     [(LINK, "pcie_under_load", 1, None)], 0, OK),
     # What must run at once does not.
     (machine("laptop_x4", more='faults = "kernel:serial";'),
      [(CROWD, "serialised", None, None)], 4, {"unchecked", "invalid"},

@@ -15,6 +15,8 @@ suites = ( { plugin = "ce_h2d"; tests = [ "host_to_device_memcpy_ce",
 %s
 """
 FINE = {"unchecked"}
+# Whoever expects idle GPUs waits for the first reading.
+IDLE = "expect = { idle = true; };"
 runs = 0
 
 
@@ -22,6 +24,8 @@ def run(folder, faults="", mode="fixed", more="", words=(), machine="h200_x2"):
     """(exit code, report, stderr, journal lines)"""
     global runs
     runs += 1
+    if "busy" not in faults and "expect" not in more:
+        more += IDLE
     folder.write("p.cfg", PLAN % (mode, more))
     code, report, err = folder.report(
         "--driver", SIM, "--sim-profile", machine, "-c", "p.cfg",

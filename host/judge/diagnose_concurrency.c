@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "diagnosis.h"
+#include "quantity.h"
+#include "traffic_class.h"
 
 static int32_t look_serialised(
     struct diagnosis *diagnosis, const struct diagnosis_rule *rule)
@@ -71,6 +73,72 @@ static int32_t look_uplink(
             diagnosis, suspects_of(&diagnosis->suspects, first, ASPECT_CROWD)));
 }
 
+/* ---- both ways over one link ---- */
+
+/* Of both directions by themselves, taken together: from here on both at once
+ * is usual. Healthy links reach 80 to 90 %, on hosts that others use 70 %; a
+ * link that carries one direction at a time reaches 50 %. */
+static const double BOTH_WAYS_LEAST = 0.62;
+
+/* The one GPU whose link this cell loads in both directions, by copy engines,
+ * and nothing else does; -1: it is no such cell. */
+static int32_t both_ways_gpu(
+    const struct diagnosis *diagnosis, const struct verdict *verdict)
+{
+    const struct record *const record = verdict->record;
+    struct traffic traffic;
+
+    if (record == NULL || isnan(verdict->figure) || record->gpus_count != 1 ||
+        record->gpus[0] >= diagnosis->facts->gpus_count ||
+        verdict->metric == NULL || strcmp(verdict->metric, "total") != 0 ||
+        record->copy_bytes < SUSPECT_COPY_BYTES) {
+        return -1;
+    }
+    traffic_of_record(diagnosis->facts, record, &traffic);
+    return traffic.link == LINK_PCIE && traffic.load == LOAD_OPPOSED &&
+                   traffic.initiator == NVBW_BY_CE
+               ? (int32_t)record->gpus[0]
+               : -1;
+}
+
+static int32_t report_half(struct diagnosis *diagnosis,
+    const struct diagnosis_rule *rule, int32_t gpu, double both, double alone)
+{
+    char texts[2][32];
+
+    quantity_format(
+        both, NVBW_UNIT_BYTES_PER_SECOND, texts[0], sizeof texts[0]);
+    quantity_format(
+        alone, NVBW_UNIT_BYTES_PER_SECOND, texts[1], sizeof texts[1]);
+    return diagnosis_report(diagnosis, rule, gpu, -1, NULL,
+        arena_format(diagnosis->judging->arena,
+            "%s in both directions together, %s in one alone", texts[0],
+            texts[1]));
+}
+
+/* Each GPU once, with its best figure of both ways. */
+static int32_t look_half(
+    struct diagnosis *diagnosis, const struct diagnosis_rule *rule)
+{
+    const struct verdicts *const out = diagnosis->out;
+
+    for (uint32_t i = 0; i < diagnosis->facts->gpus_count; i++) {
+        const double alone =
+            suspects_of(&diagnosis->suspects, i, ASPECT_HOST)->figure;
+        double both = NAN;
+
+        for (uint32_t k = 0; k < out->count; k++) {
+            if (both_ways_gpu(diagnosis, &out->list[k]) == (int32_t)i) {
+                both = fmax(both, out->list[k].figure);
+            }
+        }
+        if (both < 2.0 * alone * BOTH_WAYS_LEAST) {
+            TRY(report_half(diagnosis, rule, (int32_t)i, both, alone));
+        }
+    }
+    return NVBW_OK;
+}
+
 static const struct diagnosis_rule rules[] = {
     { .id = "serialised",
         .looks_at = "cells whose flows did not run side by side",
@@ -79,6 +147,14 @@ static const struct diagnosis_rule rules[] = {
         .action = "unset CUDA_LAUNCH_BLOCKING; look for profilers, MPS limits "
                   "and tools that hook the driver",
         .next = "run again with a clean environment" },
+    { .id = "half_duplex",
+        .looks_at = "both directions of a link at once against one alone",
+        .look = look_half,
+        .sentence = "cannot use both directions of its PCIe link at once",
+        .action = "look at relaxed ordering, payload and read request sizes; "
+                  "a guest shares credits that its host hands out",
+        .next = "DevCtl of `lspci -vv` (RlxdOrd, MaxPayload, MaxReadReq); "
+                "compare with a sibling or a host without IOMMU translation" },
     { .id = "shared_uplink",
         .looks_at = "GPUs that are low only while all copy at once",
         .look = look_uplink,

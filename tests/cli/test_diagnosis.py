@@ -15,6 +15,11 @@ suites = (
   { plugin = "local"; tests = [ "device_local_copy" ];
     params = { buffer_size = "1 GiB"; }; } );
 """
+# Both directions of one link; only where that matters.
+BOTH_WAYS = """
+suites = ( { plugin = "ce_h2d"; tests = [ "host_to_device_memcpy_ce",
+  "device_to_host_memcpy_ce", "host_to_device_bidirectional_memcpy_ce" ]; } );
+"""
 # All GPUs at once; only where that matters.
 AT_ONCE = """
 suites = ( { plugin = "ce_h2d"; id = "at_once";
@@ -144,6 +149,20 @@ MADE = [
     ("hgx_h200_x8_uplink", [(CROWD, "shared_uplink", None, None)], 0, OK,
      AT_ONCE),
     ("hgx_h200_x8", [], 0, OK, AT_ONCE),
+    # One direction at a time, on one GPU and on all of a machine; a narrow
+    # link that carries both ways; two faults at once.
+    (machine("h200_x2", more="gpu = { pcie = { duplex = 57.0; }; };"),
+     [(CROWD, "half_duplex", 0, None), (CROWD, "half_duplex", 1, None)], 0,
+     OK, BOTH_WAYS),
+    (machine("h200_x2", gpu(1, NARROW8)),
+     [(LINK, "pcie_width", 1, None)], 0, OK, BOTH_WAYS),
+    (machine("hgx_h200_x8", gpu(2, "pcie = { duplex = 57.0; };"),
+             gpu(4, HOT, FEWER)),
+     [(LINK, "nvlink_down", 4, None), (CROWD, "half_duplex", 2, None),
+      (THROTTLE, "slow_clocks", 4, None)], 0, OK, BOTH_WAYS),
+    *((name, [], 0, states, BOTH_WAYS) for name, states in (
+        ("h200_x2", OK), ("h200_x1", OK | {"skip"}), ("laptop_x4", OK),
+        ("grace_hopper", OK | {"skip"}))),
     # A rack.
     (machine("gb200_nvl72"), [], 0, OK, NO_PAIRS),
     (machine("gb200_nvl72", gpu(41, FEWER)),

@@ -113,7 +113,11 @@ static int32_t split(
     int depth = 0;
 
     for (size_t i = 0; i <= length; i++) {
-        const char c = i < length ? text[i] : ',';
+        char c = ',';
+
+        if (i < length) {
+            c = text[i];
+        }
 
         depth += (c == '[') - (c == ']');
         if ((c == ',' && depth <= 0) || isspace((unsigned char)c)) {

@@ -45,6 +45,8 @@ LOOSE = {"figure", "interval", "stats", "samples", "utilisation", "margin",
          "spread_low", "spread_high", "discarded", "run_id", "command",
          "started", "started_ns", "ended", "ended_ns", "run_dir",
          "mismatch_actual", "mismatch_expected", "free_bytes",
+         # Readings at moments that no other run has.
+         "telemetry",
          # Of several attempts the one whose median is nearest to the figure.
          "attempt"}
 SENTENCES = {"message", "what", "next"}

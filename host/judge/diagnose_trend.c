@@ -22,9 +22,23 @@ static int32_t only_gpu(
                : -1;
 }
 
-/* The worst fall of this GPU alone, or of several GPUs and hosts for -1. */
-static const struct trend *worst_of(
-    const struct diagnosis *diagnosis, int32_t gpu, uint32_t *out_count)
+static int names_told(const struct diagnosis *diagnosis, const uint8_t *is_told,
+    const struct trend *trend)
+{
+    for (uint32_t i = 0; i < trend->record->gpus_count; i++) {
+        const uint32_t gpu = trend->record->gpus[i];
+
+        if (gpu < diagnosis->facts->gpus_count && is_told[gpu]) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The worst fall of this GPU alone; for -1 of several GPUs or of the host,
+ * where no GPU was told that could be why. */
+static const struct trend *worst_of(const struct diagnosis *diagnosis,
+    const uint8_t *is_told, int32_t gpu, uint32_t *out_count)
 {
     const struct verdicts *const out = diagnosis->out;
     const struct trend *worst = NULL;
@@ -33,7 +47,8 @@ static const struct trend *worst_of(
     for (uint32_t i = 0; i < out->trends_count; i++) {
         const struct trend *const trend = &out->trends[i];
 
-        if (!trend->is_fall || only_gpu(diagnosis, trend) != gpu) {
+        if (!trend->is_fall || only_gpu(diagnosis, trend) != gpu ||
+            (gpu < 0 && names_told(diagnosis, is_told, trend))) {
             continue;
         }
         *out_count += 1;
@@ -61,28 +76,31 @@ static int32_t report(struct diagnosis *diagnosis,
             -trend->high * 100.0, -trend->low * 100.0, trend->rounds, others));
 }
 
-/* Each GPU once; what only cells of several show, once if no GPU was told. */
+/* Each GPU once; the worst of what several GPUs or the host show besides. */
 static int32_t look_falls(
     struct diagnosis *diagnosis, const struct diagnosis_rule *rule)
 {
-    uint32_t told = 0;
+    const uint32_t gpus_count = diagnosis->facts->gpus_count;
+    uint8_t *const is_told =
+        arena_alloc(diagnosis->judging->arena, gpus_count, sizeof *is_told);
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < diagnosis->facts->gpus_count; i++) {
+    FAIL_IF(is_told == NULL, diagnosis->judging->err, NVBW_E_SYSTEM,
+        "no memory to diagnose");
+    for (uint32_t i = 0; i < gpus_count; i++) {
         const struct trend *const worst =
-            worst_of(diagnosis, (int32_t)i, &count);
+            worst_of(diagnosis, is_told, (int32_t)i, &count);
 
         if (worst != NULL) {
-            told++;
+            is_told[i] = 1;
             TRY(report(diagnosis, rule, (int32_t)i, worst, count));
         }
     }
 
-    const struct trend *const shared = worst_of(diagnosis, -1, &count);
+    const struct trend *const shared = worst_of(diagnosis, is_told, -1, &count);
 
-    return shared == NULL || told > 0
-               ? NVBW_OK
-               : report(diagnosis, rule, -1, shared, count);
+    return shared == NULL ? NVBW_OK
+                          : report(diagnosis, rule, -1, shared, count);
 }
 
 static const struct diagnosis_rule rules[] = {

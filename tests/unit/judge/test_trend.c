@@ -157,6 +157,71 @@ static void a_run_of_rounds_has_trends(void **state)
     arena_clear(&arena);
 }
 
+/* Rounds in which GPU 0's copies from the host fall by 14 % and more. */
+static void fall_of_gpu_0(double pairs_fall)
+{
+    arena_init(&arena, 64 << 20);
+    run = (struct evidence){ 0 };
+    sample_run(&run, &arena);
+    for (uint32_t i = 0; i < 8; i++) {
+        add_round(i, 55.44e9 * (1.0 - 0.02 * i), 800.0);
+        sample_figure(&run, &arena, i * SAMPLE_UNITS + SAMPLE_PEER, 0, 1, 0,
+            396.4e9 * (1.0 - pairs_fall * i));
+    }
+}
+
+/* Each cell took part with the GPUs that it is about. */
+static void name_gpus(uint32_t *pair)
+{
+    static uint32_t gpu_0[] = { 0 };
+
+    for (uint32_t i = 0; i < run.records_count; i++) {
+        struct record *const record = &run.records[i];
+        const uint32_t unit = record->unit % SAMPLE_UNITS;
+
+        if (unit == SAMPLE_H2D && record->col == 0) {
+            record->gpus = gpu_0;
+            record->gpus_count = 1;
+        } else if (unit == SAMPLE_PEER) {
+            record->gpus = pair;
+            record->gpus_count = 2;
+        }
+    }
+}
+
+static uint32_t falls_found(void)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < verdicts.findings_count; i++) {
+        count += strcmp(verdicts.findings[i].id, "falls") == 0;
+    }
+    return count;
+}
+
+/* A pair falls because of the GPU that falls alone, other pairs do not. */
+static void a_gpu_hides_only_its_own_pairs(void **state)
+{
+    static uint32_t with_it[] = { 1, 0 };
+    static uint32_t without_it[] = { 1, 2 };
+
+    (void)state;
+    fall_of_gpu_0(0.04);
+    name_gpus(with_it);
+    judge();
+    assert_int_equal(falls_found(), 1);
+    assert_int_equal(fall_found()->gpu, 0);
+    name_gpus(without_it);
+    judge();
+    assert_int_equal(falls_found(), 2);
+
+    const struct finding *const other = fall_found() + 1;
+
+    assert_int_equal(other->gpu, -1);
+    assert_non_null(strstr(other->what, "device_to_device_memcpy_write_ce by"));
+    arena_clear(&arena);
+}
+
 static void steady_rounds_have_no_finding(void **state)
 {
     (void)state;
@@ -181,6 +246,7 @@ int main(void)
         cmocka_unit_test(a_longer_latency_is_a_fall),
         cmocka_unit_test(few_rounds_tell_nothing),
         cmocka_unit_test(a_run_of_rounds_has_trends),
+        cmocka_unit_test(a_gpu_hides_only_its_own_pairs),
         cmocka_unit_test(steady_rounds_have_no_finding),
     };
 

@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "attempts.h"
-#include "between_runs.h"
 #include "state.h"
 #include "stats.h"
+#include "traffic_class.h"
 
-/* Not of several runs, whose reach says more. The medians of attempts differ by what changes from attempt to attempt,
- * which the samples of one do not show. */
+/* The medians of attempts differ by what changes from attempt to attempt, which
+ * the samples of one do not show. Not for a baseline of several runs: what its
+ * attempts, one a run, differ by is `between`. */
 static void widen(const struct attempts *attempts, struct cell_figure *out)
 {
     for (uint32_t i = 0; i < attempts->count; i++) {
@@ -154,4 +155,47 @@ int cell_figure_of(const struct evidence *evidence, uint32_t unit,
         take_scatter(evidence, unit, shape, row, col, out);
     }
     return 1;
+}
+
+/* ---- between runs ---- */
+
+static struct between_runs between_by_table(const struct evidence *evidence,
+    const struct record *record, uint32_t measure)
+{
+    struct traffic traffic;
+
+    traffic_of_record(&evidence->facts, record, &traffic);
+    return between_runs_of(&traffic, measure);
+}
+
+struct between_runs cell_between_runs(const struct evidence *evidence,
+    const struct record *record, const struct unit_shape *shape)
+{
+    struct between_runs widest =
+        between_by_table(evidence, record, shape->unit);
+
+    if (!shape->derived || record->unit >= evidence->units_count) {
+        return widest;
+    }
+
+    const struct unit *const unit = &evidence->units[record->unit];
+    struct cell_figure source;
+
+    for (uint32_t i = 0; i < unit->shapes_count; i++) {
+        const struct unit_shape *const of = &unit->shapes[i];
+
+        if (!may_come_of(shape, of) ||
+            !own_figure(evidence, unit->id, of->metric, record->row,
+                record->col, &source)) {
+            continue;
+        }
+
+        const struct between_runs between =
+            between_by_table(evidence, source.record, of->unit);
+
+        if (between.reach > widest.reach) {
+            widest = between;
+        }
+    }
+    return widest;
 }

@@ -5,6 +5,7 @@
 #ifndef NVBW_CELL_FIGURE_H
 #define NVBW_CELL_FIGURE_H
 
+#include "between_runs.h"
 #include "evidence.h"
 
 enum { FIGURE_SAMPLES_LEAST = 3 }; /* below, scatter is not known */
@@ -26,5 +27,11 @@ struct cell_figure {
  * its place whose metric has the same axes. */
 int cell_figure_of(const struct evidence *evidence, uint32_t unit,
     const char *metric, uint32_t row, uint32_t col, struct cell_figure *out);
+
+/* By the table of between_runs.h, from the record's traffic and, for a derived
+ * cell, which has none of its own, from that of the cells that it may be
+ * derived of: the widest of them. record: of this cell. */
+struct between_runs cell_between_runs(const struct evidence *evidence,
+    const struct record *record, const struct unit_shape *shape);
 
 #endif

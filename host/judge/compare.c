@@ -7,7 +7,6 @@
 
 #include "judge.h"
 #include "state.h"
-#include "traffic_class.h"
 
 const struct name comparison_words[] = {
     { COMPARE_SAME, "SAME" },
@@ -192,11 +191,9 @@ static uint32_t word_of(struct comparison *comparison)
 /* What several runs of this machine differed by is the old side's own spread
  * and so part of the margin. What a table says of other machines is not: it
  * makes nothing the same, it only keeps from calling something slower. */
-static void add_reach(const struct comparer *comparer, uint32_t measure,
-    struct comparison *comparison)
+static void add_reach(const struct comparer *comparer,
+    const struct unit_shape *shape, struct comparison *comparison)
 {
-    struct traffic traffic;
-
     if (!isnan(comparison->before.between)) {
         comparison->kind = "runs of the baseline";
         comparison->margin =
@@ -204,10 +201,9 @@ static void add_reach(const struct comparer *comparer, uint32_t measure,
         comparison->reach = comparison->margin;
         return;
     }
-    traffic_of_record(
-        &comparer->request->now->facts, comparison->now.record, &traffic);
 
-    const struct between_runs between = between_runs_of(&traffic, measure);
+    const struct between_runs between = cell_between_runs(
+        comparer->request->now, comparison->now.record, shape);
 
     comparison->kind = between.what;
     comparison->reach = fmax(comparison->margin, between.reach);
@@ -224,7 +220,7 @@ static void compare_figures(const struct comparer *comparer,
     if (widest > comparison->margin) {
         comparison->margin = widest;
     }
-    add_reach(comparer, shape->unit, comparison);
+    add_reach(comparer, shape, comparison);
     comparison->change =
         gain(shape->better, comparison->before.value, comparison->now.value);
     add_interval(comparison, shape->better);

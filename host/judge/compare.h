@@ -8,7 +8,6 @@
 #ifndef NVBW_COMPARE_H
 #define NVBW_COMPARE_H
 
-#include "between_runs.h"
 #include "cell_figure.h"
 #include "counterpart.h"
 

@@ -4,9 +4,8 @@
 
 #include <math.h>
 
-#include "between_runs.h"
+#include "cell_figure.h"
 #include "counterpart.h"
-#include "traffic_class.h"
 
 enum { NAME_BYTES = 160 };
 
@@ -132,19 +131,16 @@ static int is_graver(uint32_t state, const char *than)
 }
 
 static double reach_of(const struct digest *digest,
-    const struct verdict *verdict, uint32_t measure)
+    const struct verdict *verdict, const struct unit_shape *shape)
 {
-    struct traffic traffic;
-
-    if (verdict->record == NULL) {
-        return 0.0;
-    }
-    traffic_of_record(&digest->evidence->facts, verdict->record, &traffic);
-    return between_runs_of(&traffic, measure).reach;
+    return verdict->record == NULL
+               ? 0.0
+               : cell_between_runs(digest->evidence, verdict->record, shape)
+                     .reach;
 }
 
 static void take(const struct digest *digest, const struct verdict *verdict,
-    struct node_group *group, uint32_t at)
+    const struct unit_shape *shape, struct node_group *group, uint32_t at)
 {
     if (at >= group->places_count) {
         return;
@@ -155,8 +151,7 @@ static void take(const struct digest *digest, const struct verdict *verdict,
     if (!isnan(verdict->figure)) {
         group->figures[at] = verdict->figure;
     }
-    group->reach =
-        fmax(group->reach, reach_of(digest, verdict, group->measure));
+    group->reach = fmax(group->reach, reach_of(digest, verdict, shape));
 }
 
 /* Every round has the units of the first, in their order. */
@@ -192,7 +187,8 @@ static void take_unit(
             shape = place.shape;
             at = 0;
         }
-        take(digest, &digest->verdicts->list[next++], &groups[shape], at++);
+        take(digest, &digest->verdicts->list[next++], &unit->shapes[shape],
+            &groups[shape], at++);
     }
 }
 

@@ -5,11 +5,13 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "judge.h"
+#include "node_of_run.h"
 #include "sample_run.h"
 
 static struct arena arena;
@@ -298,6 +300,57 @@ static void a_derived_figure_scatters_as_its_source(void **state)
     assert_int_equal(derived_cell()->word, COMPARE_UNSURE);
 }
 
+/* A derived cell has no traffic of its own. */
+static void a_derived_figure_reaches_as_far_as_its_source(void **state)
+{
+    const struct evidence *const runs[] = { &before, &now };
+    const struct comparison *one = NULL;
+
+    (void)state;
+    derive_traffic(&before, 2.0);
+    derive_traffic(&now, 2.0 * 0.92);
+    for (int i = 0; i < 2; i++) {
+        runs[i]->records[runs[i]->records_count - 1].flows_count = 0;
+    }
+    both_ways(50e9, 46e9);
+    one = comparison_of(SAMPLE_H2D, 2);
+    assert_int_equal(comparison_of(SAMPLE_H2D, 0)->word, COMPARE_UNSURE);
+    assert_int_equal(one->word, COMPARE_UNSURE);
+    assert_string_equal(one->kind, "PCIe both ways at once");
+    assert_true(one->reach == comparison_of(SAMPLE_H2D, 0)->reach);
+    assert_int_equal(found.exit_code, 0);
+    derive_traffic(&now, 1.0);
+    now.records[now.records_count - 1].flows_count = 0;
+    both_ways(50e9, 46e9);
+    assert_int_equal(comparison_of(SAMPLE_H2D, 2)->word, COMPARE_SLOWER);
+}
+
+static void name_cell(const struct facts *facts, const struct unit *unit,
+    uint32_t cell, char *out, size_t size)
+{
+    (void)facts;
+    snprintf(out, size, "%s %u", unit->testcase, cell);
+}
+
+/* What siblings may differ by is the same in the run in short. */
+static void a_derived_group_reaches_as_far_as_its_source(void **state)
+{
+    struct verdicts verdicts = { 0 };
+    struct node node = { 0 };
+    struct error err = { 0 };
+
+    (void)state;
+    derive_traffic(&now, 2.0);
+    now.records[now.records_count - 1].flows_count = 0;
+    both_ways(50e9, 46e9);
+    assert_int_equal(judge_run(&now, &arena, &verdicts, &err), NVBW_OK);
+    assert_int_equal(
+        node_of_run(&now, &verdicts, name_cell, &arena, &node, &err), NVBW_OK);
+    assert_string_equal(node.groups[1].metric, "traffic");
+    assert_true(node.groups[0].reach > 0.1);
+    assert_true(node.groups[1].reach == node.groups[0].reach);
+}
+
 static void what_is_not_measured_now_is_lost(void **state)
 {
     (void)state;
@@ -462,6 +515,8 @@ int main(void)
         TEST(several_old_runs_say_what_runs_differ_by),
         TEST(quiet_old_runs_show_a_small_change),
         TEST(a_derived_figure_scatters_as_its_source),
+        TEST(a_derived_figure_reaches_as_far_as_its_source),
+        TEST(a_derived_group_reaches_as_far_as_its_source),
         TEST(what_is_not_measured_now_is_lost),
         TEST(rounds_make_no_cell_of_the_old_run),
         TEST(rounds_hide_no_cell_of_the_old_run),

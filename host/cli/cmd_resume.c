@@ -65,8 +65,11 @@ static int32_t go_on(struct prepared *prepared, struct evidence *evidence,
         .evidence = evidence,
         .arena = prepared->arena,
         .journal = journal };
-    const int32_t status = run_units(prepared->options, &run, err);
+    int32_t status = run_dir_reopen(dir, err);
 
+    if (status >= 0) {
+        status = run_units(prepared->options, &run, err);
+    }
     journal_close(journal);
     return status;
 }

@@ -249,6 +249,25 @@ int32_t run_dir_open(const char *path, struct run_dir *out, struct error *err)
     return lock(out, err);
 }
 
+int32_t run_dir_reopen(const struct run_dir *dir, struct error *err)
+{
+    char name[5000];
+
+    TRY(join(name, sizeof name, dir->path, "summary.ndjson", err));
+    if (unlink(name) != 0) {
+        return errno == ENOENT ? NVBW_OK
+                               : error_system(err, "removing %s", name);
+    }
+
+    const int fd = open(dir->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        (void)fsync(fd);
+        close(fd);
+    }
+    return NVBW_OK;
+}
+
 void run_dir_close(struct run_dir *dir)
 {
     if (dir->lock_fd >= 0) {

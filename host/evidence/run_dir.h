@@ -29,6 +29,10 @@ int32_t run_dir_create(
 int32_t run_dir_open(const char *path, struct run_dir *out, struct error *err);
 /* Writes manifest.sha256. (manifest.c) */
 int32_t run_dir_seal(const struct run_dir *dir, struct error *err);
+/* Takes back that the run is finished: no summary.ndjson once this returns,
+ * not after a loss of power either where the file system can promise it.
+ * Before more is written to the journal. */
+int32_t run_dir_reopen(const struct run_dir *dir, struct error *err);
 /* Compares a run directory with its manifest. *out_bad lists "name: why" of
  * each file that changed, is missing or is not in the manifest; no entry:
  * all is as it was. No lock is needed. (manifest.c) */

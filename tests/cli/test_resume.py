@@ -55,6 +55,28 @@ def show(i, killed_ns, before, after):
           f"before the kill; next cells take up to {longest_ms:.0f} ms")
 
 
+def kill_rerun(folder):
+    """Whether a rerun was killed between its first line and its last."""
+    journal_file = folder.path / "rerun/journal.ndjson"
+    length = journal_file.stat().st_size
+    run = folder.start("resume", "rerun", "--rerun-failed")
+    while journal_file.stat().st_size == length and run.poll() is None:
+        time.sleep(0.002)
+    run.kill()
+    run.wait()
+    rest = journal_file.read_bytes()[length:]
+    return rest != b"" and b'"type":"end"' not in rest
+
+
+def broken_rerun(folder):
+    """A finished run whose rerun was broken off."""
+    folder.write("fails.cfg", PLAN + 'limits = ( { match = "*"; min = '
+                 '"900 TB/s"; } );\n')
+    equal(folder.host("-c", "fails.cfg", "-q", "--run-dir", "rerun")[0], 1,
+          "a run that fails")
+    return any(kill_rerun(folder) for _ in range(5))
+
+
 with Folder() as f:
     f.write("p.cfg", PLAN)
     started = time.monotonic()
@@ -84,5 +106,13 @@ with Folder() as f:
         equal(len(after), len({key(c) for c in after}),
               f"round {i}: cells and different cells")
         show(i, killed_ns, before, after)
+
+    # What the run had come to before a rerun is not what it has come to now.
+    check(broken_rerun(f), "no rerun could be killed before its end")
+    code, out, err = f.host("merge", "rerun")
+    equal(code, 4, f"merge of a rerun that was killed ({err})")
+    contains(out, "the run was not finished", "merge of a killed rerun")
+    equal(f.host("resume", "rerun", "-q")[0], 1, "the rerun goes on")
+    equal(f.host("merge", "rerun")[0], 1, "merge of the finished rerun")
 
 finish()

@@ -106,7 +106,8 @@ static void print_verdict(
 
 static int32_t explain(struct prepared *prepared, struct error *err)
 {
-    struct evidence evidence = { 0 };
+    struct evidence evidence = { .plugins = prepared->plugins,
+        .plugins_count = prepared->plugins_count };
     struct verdicts verdicts = { 0 };
 
     TRY(prepare_facts(prepared, err));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "limit.h"
+#include "select.h"
 
 static int matches_record(const struct judging *judging,
     const struct plan_limit *limit, const struct verdict *verdict)
@@ -67,6 +68,52 @@ static int matches_any(const struct judging *judging,
     return 0;
 }
 
+static int matches_testcase(
+    const struct plan_limit *limit, const struct testcase_schema *testcase)
+{
+    for (uint32_t i = 0; i < testcase->metrics_count; i++) {
+        if (limit_matches_name(
+                limit->match, testcase->name, testcase->metrics[i].name)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int is_of_left_out(const struct judging *judging,
+    const struct plan_limit *limit, const struct plan_suite *suite)
+{
+    const struct evidence *const evidence = judging->evidence;
+    const struct plugin_schema *const plugin =
+        select_plugin(suite, evidence->plugins, evidence->plugins_count);
+
+    for (uint32_t i = 0; plugin != NULL && i < plugin->testcases_count; i++) {
+        const struct testcase_schema *const testcase = &plugin->testcases[i];
+
+        if (select_in_suite(suite, testcase->name) &&
+            !select_runs(&evidence->plan, suite, testcase) &&
+            matches_testcase(limit, testcase)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* suite: the limit's, or less than 0. */
+static int matches_left_out(const struct judging *judging,
+    const struct plan_limit *limit, int64_t suite)
+{
+    const struct plan *const plan = &judging->evidence->plan;
+
+    for (uint32_t i = 0; i < plan->suites_count; i++) {
+        if ((suite < 0 || suite == i) && plan->suites[i].enabled &&
+            is_of_left_out(judging, limit, &plan->suites[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static int32_t add(const struct judging *judging, struct verdicts *out,
     const struct plan_limit *limit)
 {
@@ -87,7 +134,8 @@ static int32_t add_list(const struct judging *judging, struct verdicts *out,
     const struct plan_limit *limits, uint32_t count, int64_t suite)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (!matches_any(judging, &limits[i], suite, out)) {
+        if (!matches_any(judging, &limits[i], suite, out) &&
+            !matches_left_out(judging, &limits[i], suite)) {
             TRY(add(judging, out, &limits[i]));
         }
     }

@@ -8,7 +8,8 @@
 
 /* Fills out->unmatched_limits. Directions and sizes are known of measured
  * cells only, so a limit that asks for them and whose other keys match a cell
- * that was not measured counts as matched. */
+ * that was not measured counts as matched. Nor is a limit listed that is of a
+ * testcase which -t or --tags left out: nothing is wrong with its name. */
 int32_t unmatched_add(const struct judging *judging, struct verdicts *out);
 
 #endif

@@ -391,6 +391,54 @@ static void limits_without_a_cell_are_listed(void **state)
     assert_int_equal(verdicts.unmatched_limits_count, 1);
 }
 
+/* What -t or --tags left out is no mistyped name. */
+static void limits_of_what_was_left_out_are_not_listed(void **state)
+{
+    static const char *only[] = { "host_to_device*" };
+    static const char *tags[] = { "peer" };
+    static struct metric_schema metric = { .name = "bandwidth" };
+    static struct testcase_schema testcases[] = {
+        { .name = "host_to_device_memcpy_ce",
+            .metrics = &metric,
+            .metrics_count = 1 },
+        { .name = "device_to_host_memcpy_ce",
+            .metrics = &metric,
+            .metrics_count = 1 },
+    };
+    static struct plugin_schema plugin = {
+        .name = "ce_h2d", .testcases = testcases, .testcases_count = 2
+    };
+    static struct plan_suite suite = { .plugin = "ce_h2d", .enabled = 1 };
+
+    (void)state;
+    run.plugins = &plugin;
+    run.plugins_count = 1;
+    run.plan.suites = &suite;
+    run.plan.suites_count = 1;
+    sample_limit(&run, &arena, "device_to_host*/bandwidth", "50 GB/s", NULL);
+    judge();
+    assert_int_equal(verdicts.unmatched_limits_count, 1);
+    run.plan.only = only;
+    run.plan.only_count = 1;
+    judge();
+    assert_int_equal(verdicts.unmatched_limits_count, 0);
+    run.plan.limits[0].match = "device_to_hots*";
+    judge();
+    assert_int_equal(verdicts.unmatched_limits_count, 1);
+    run.plan.limits[0].match = "device_to_host*/latency";
+    judge();
+    assert_int_equal(verdicts.unmatched_limits_count, 1);
+    run.plan.limits[0].match = "device_to_host*";
+    run.plan.only_count = 0;
+    run.plan.tags = tags;
+    run.plan.tags_count = 1;
+    judge();
+    assert_int_equal(verdicts.unmatched_limits_count, 0);
+    suite.enabled = 0;
+    judge();
+    assert_int_equal(verdicts.unmatched_limits_count, 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
 
 int main(void)
@@ -415,6 +463,7 @@ int main(void)
         TEST(health_comes_first),
         TEST(another_machine_is_a_health_failure),
         TEST(limits_without_a_cell_are_listed),
+        TEST(limits_of_what_was_left_out_are_not_listed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,8 +72,8 @@ struct copy_args {
 };
 
 /* Copies the first SPLIT_FORWARD(bytes) bytes from src to dst and the rest from
- * dst to src, and so `copies` times, each behind the one before; warps alternate
- * between the two, half of them going each way. */
+ * dst to src, and so `copies` times, each behind the one before; warps
+ * alternate between the two, half of them going each way. */
 struct split_args {
     uint64_t dst, src, bytes, copies, stamps;
 };

@@ -37,7 +37,8 @@ void watch_lines_close(struct watch_lines *lines);
 void watch_lines_take(
     struct watch_lines *lines, const struct gpu_reading *reading);
 /* Once a second: what is to be printed, newlines included; else nothing. A
- * heading is repeated only where `repeats`. Lines are no longer than columns. */
+ * heading is repeated only where `repeats`. Lines are no longer than
+ * columns. */
 void watch_lines_add(struct watch_lines *lines, uint64_t now_ns,
     uint32_t columns, int repeats, struct strbuf *out);
 

@@ -17,8 +17,9 @@ struct attempts {
 };
 
 /* Only attempts of one series: that of the counting record. --rerun-failed
- * begins another, and what went before it is history. Of each attempt the last record counts, of all the highest attempt; one that
- * was never made (not_run, cancelled) does not take a measured one back. */
+ * begins another, and what went before it is history. Of each attempt the last
+ * record counts, of all the highest attempt; one that was never made (not_run,
+ * cancelled) does not take a measured one back. */
 void attempts_of_cell(const struct evidence *evidence, uint32_t unit,
     const char *metric, uint32_t row, uint32_t col, struct attempts *out);
 

@@ -122,9 +122,9 @@ static int32_t look_socket(
     return NVBW_OK;
 }
 
-/* Every measured GPU's host traffic is under what is usual and none is worse than the
- * others: they share a cause, and with several nodes that is the way to
- * memory. */
+/* Every measured GPU's host traffic is under what is usual and none is worse
+ * than the others: they share a cause, and with several nodes that is the way
+ * to memory. */
 static int32_t look_far(
     struct diagnosis *diagnosis, const struct diagnosis_rule *rule)
 {

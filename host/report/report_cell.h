@@ -19,7 +19,8 @@ struct report_cell {
 void report_cell_of(
     const struct report_input *input, uint32_t number, struct report_cell *out);
 
-/* "GPU 3", "rank 3" in an MPI job, "node 0"; "" where a flow has no such end. */
+/* "GPU 3", "rank 3" in an MPI job, "node 0"; "" where a flow has no such
+ * end. */
 void report_flow_end(const struct facts *facts, uint32_t memory, int32_t place,
     char out[LABEL_BYTES]);
 /* The cell's first counted flow, NULL: none. */

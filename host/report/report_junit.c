@@ -2,8 +2,9 @@
  * Copyright The nvbw-host authors */
 /* JUnit XML: a test suite per unit, a test case per cell, and one test case for
  * the run itself. It keeps to what the schemas in use have in common: counts
- * stand at the suites alone, and what passed speaks in its suite's output. A document holds a failure or an error exactly where the exit
- * code is not 0: what the plan does not require or accepts is `skipped`. */
+ * stand at the suites alone, and what passed speaks in its suite's output. A
+ * document holds a failure or an error exactly where the exit code is not 0:
+ * what the plan does not require or accepts is `skipped`. */
 #include "report_formats.h"
 
 #include <math.h>

@@ -29,16 +29,17 @@ struct question {
     struct worker worker;
 };
 
-/* What is common to all workers of a run; facts may be NULL. Lives in arena. Only run workers are
- * wrapped: several debuggers at once could not share the terminal. */
+/* What is common to all workers of a run; facts may be NULL. Lives in arena.
+ * Only run workers are wrapped: several debuggers at once could not share the
+ * terminal. */
 int32_t ask_worker_start(const struct worker_setup *setup, const char *role,
     const char *devices, const struct facts *facts, struct arena *arena,
     struct worker_start *out, struct error *err);
 
 /* Asks all questions, at most at_once of them at the same time, and waits for
- * the answers, each for as long as setup allows its role. A worker that fails is no
- * error: its question's cause says what happened. Ends early, killing all,
- * when a signal comes to the crew. */
+ * the answers, each for as long as setup allows its role. A worker that fails
+ * is no error: its question's cause says what happened. Ends early, killing
+ * all, when a signal comes to the crew. */
 int32_t ask_all(const struct worker_setup *setup, struct crew *crew,
     struct question *questions, uint32_t count, uint32_t at_once,
     struct error *err);

@@ -40,8 +40,8 @@ struct team_request {
     struct arena *arena; /* for the facts of all */
 };
 
-/* Starts MPI and waits for all ranks. Negative where there is no team; out->rank
- * is then known if MPI started at all. *out must stay where it is. */
+/* Starts MPI and waits for all ranks. Negative where there is no team;
+ * out->rank is then known if MPI started at all. *out must stay where it is. */
 int32_t team_join(
     const struct team_request *request, struct team *out, struct error *err);
 

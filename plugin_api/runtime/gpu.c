@@ -348,8 +348,8 @@ void gpu_open_ahead(struct gpu *gpu)
     }
 }
 
-/* By looking rather than by a join with a deadline, which checkers of threads do
- * not know. */
+/* By looking rather than by a join with a deadline, which checkers of threads
+ * do not know. */
 void gpu_await_ahead(struct gpu *gpu, uint64_t until_ns)
 {
     static const struct timespec pause = { .tv_nsec = 1000 * 1000 };

@@ -180,11 +180,11 @@ static sm_args_fn *const operations[] = {
     [NVBW_OP_SPLIT] = split_args,
 };
 
-/* A kernel's start and end cost some 10 us, so large copies whose slices lie one
- * behind the other on both sides are one kernel's: their figure is to be the
- * link's. That of small ones is what each of them costs. Not where flows share
- * the GPU, since stamps tell copies apart there; and what a WRITE puts into a
- * slice depends on the slice. */
+/* A kernel's start and end cost some 10 us, so large copies whose slices lie
+ * one behind the other on both sides are one kernel's: their figure is to be
+ * the link's. That of small ones is what each of them costs. Not where flows
+ * share the GPU, since stamps tell copies apart there; and what a WRITE puts
+ * into a slice depends on the slice. */
 static int can_join(const struct cuda_flow *flow, uint64_t number)
 {
     const struct sm_flow *const sm = flow->state;

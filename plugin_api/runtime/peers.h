@@ -16,8 +16,8 @@
  * it the team: from then on every gathering fails at once.
  *
  * A rank's number is the position of its GPU in the facts. (peers.c: gathering;
- * peers_facts.c: the facts of all; peers_share.c: memory; session_team.c: what a
- * session on GPUs does at them) */
+ * peers_facts.c: the facts of all; peers_share.c: memory; session_team.c: what
+ * a session on GPUs does at them) */
 #ifndef NVBW_PEERS_H
 #define NVBW_PEERS_H
 

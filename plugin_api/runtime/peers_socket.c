@@ -87,7 +87,8 @@ int32_t peers_socket_send(
     return NVBW_OK;
 }
 
-/* The descriptor of a message, or -1; *out_is_own: whether this user sent it. */
+/* The descriptor of a message, or -1; *out_is_own: whether this user sent
+ * it. */
 static int take_control(struct msghdr *message, int *out_is_own)
 {
     int what = -1;

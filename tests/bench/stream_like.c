@@ -190,7 +190,7 @@ static const struct kernel kernels[] = {
 };
 enum { KERNELS = sizeof kernels / sizeof kernels[0] };
 
-/* ---- Threads -------------------------------------------------------------- */
+/* ---- Threads ------------------------------------------------------------- */
 
 struct crew {
     pthread_t threads[THREADS_MAX];
@@ -309,7 +309,7 @@ static int measure_bandwidth(struct crew *crew, double *arrays, size_t doubles)
     return 1;
 }
 
-/* ---- Latency ---------------------------------------------------------------- */
+/* ---- Latency ------------------------------------------------------------- */
 
 static uint64_t random_state = 88172645463325252U;
 
@@ -356,7 +356,7 @@ static double measure_latency(void *memory, size_t bytes)
     return at < lines ? best : -1.0;
 }
 
-/* ---- Program ------------------------------------------------------------------ */
+/* ---- Program ------------------------------------------------------------- */
 
 static int order(const void *one, const void *other)
 {

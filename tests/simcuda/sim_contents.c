@@ -94,7 +94,7 @@ static void make_bytes(uint64_t to, const struct extent *extent)
     memcpy(memory + whole, &extent->value, extent->bytes - whole);
 }
 
-/* ---- Pages become real ---------------------------------------------------- */
+/* ---- Pages become real --------------------------------------------------- */
 
 static int open_pages(uint64_t at, uint64_t bytes)
 {
@@ -164,7 +164,7 @@ int contents_touch(const struct memory_map *map, uint64_t at, uint64_t bytes)
            make_real(contents, first, end, 1);
 }
 
-/* ---- Writing --------------------------------------------------------------- */
+/* ---- Writing ------------------------------------------------------------- */
 
 static int is_described(
     const struct contents *contents, uint64_t at, uint64_t end)
@@ -268,7 +268,7 @@ void contents_repeat(
     write_extent(map, &extent);
 }
 
-/* ---- Reading --------------------------------------------------------------- */
+/* ---- Reading ------------------------------------------------------------- */
 
 /* The longest stretch from here that is real or described. One that does not
  * begin with a word is made real. */
@@ -356,7 +356,7 @@ void contents_copy(
     }
 }
 
-/* ---- Comparing ------------------------------------------------------------- */
+/* ---- Comparing ----------------------------------------------------------- */
 
 /* As pattern_compare, of what is described. */
 static uint64_t compare_described(

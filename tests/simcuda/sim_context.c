@@ -94,7 +94,7 @@ cu_result cuCtxSynchronize(void)
     SIM_CALL(cuCtxSynchronize, synchronize());
 }
 
-/* ---- Errors --------------------------------------------------------------- */
+/* ---- Errors -------------------------------------------------------------- */
 
 struct result_row {
     cu_result number;
@@ -130,7 +130,7 @@ cu_result cuGetErrorString(cu_result error, const char **out)
     SIM_CALL(cuGetErrorString, error_name(error, out));
 }
 
-/* ---- Where functions are found -------------------------------------------- */
+/* ---- Where functions are found ------------------------------------------- */
 
 struct proc_row {
     const char *symbol;

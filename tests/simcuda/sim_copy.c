@@ -177,7 +177,7 @@ cu_result cuMemcpyPeerAsync(cu_address dst, struct CUctx_st *dst_context,
                                     : copy_any(dst, src, bytes, stream, 0));
 }
 
-/* ---- Memsets --------------------------------------------------------------- */
+/* ---- Memsets ------------------------------------------------------------- */
 
 enum set_word { SET_DST, SET_VALUE, SET_COUNT, SET_WIDTH };
 

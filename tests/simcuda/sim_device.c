@@ -182,7 +182,7 @@ cu_result cuDeviceTotalMem(size_t *out, int device)
     SIM_CALL(cuDeviceTotalMem, total_memory(out, device));
 }
 
-/* ---- Attributes ----------------------------------------------------------- */
+/* ---- Attributes ---------------------------------------------------------- */
 
 enum {
     CONSTANT = 0,
@@ -310,7 +310,7 @@ cu_result cuDeviceGetAttribute(int *out, unsigned int number, int device)
     SIM_CALL(cuDeviceGetAttribute, attribute(out, number, device));
 }
 
-/* ---- Peers ---------------------------------------------------------------- */
+/* ---- Peers --------------------------------------------------------------- */
 
 static int reaches(int device, int peer)
 {

@@ -34,7 +34,7 @@ cu_result kernel_reach(const struct kernel_launch *launch, uint64_t address,
                : (cu_result)CU_ERROR_MISALIGNED_ADDRESS;
 }
 
-/* ---- Gate ------------------------------------------------------------------ */
+/* ---- Gate ---------------------------------------------------------------- */
 
 static struct gate_args gate_args_of(const struct sim_op *op)
 {
@@ -81,7 +81,7 @@ static cu_result gate_plan(
     return kernel_reach(launch, args.outcome, sizeof(uint32_t), &place);
 }
 
-/* ---- Pattern --------------------------------------------------------------- */
+/* ---- Pattern ------------------------------------------------------------- */
 
 static void fill_finish(struct sim_op *op)
 {

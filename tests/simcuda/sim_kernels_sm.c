@@ -40,7 +40,7 @@ static int may_stamp(const struct kernel_launch *launch, uint64_t stamps)
                               &place) == CU_SUCCESS;
 }
 
-/* ---- Copies ---------------------------------------------------------------- */
+/* ---- Copies -------------------------------------------------------------- */
 
 static void copy_finish(struct sim_op *op)
 {
@@ -123,7 +123,7 @@ static cu_result split_plan(
     return CU_SUCCESS;
 }
 
-/* ---- One side -------------------------------------------------------------- */
+/* ---- One side ------------------------------------------------------------ */
 
 static uint64_t sum_of(const uint8_t *memory, uint64_t bytes)
 {
@@ -206,7 +206,7 @@ static cu_result write_plan(
     return CU_SUCCESS;
 }
 
-/* ---- Without memory -------------------------------------------------------- */
+/* ---- Without memory ------------------------------------------------------ */
 
 static void pattern_sum_finish(struct sim_op *op)
 {

@@ -431,7 +431,7 @@ double sim_gpu_clock(const struct sim_gpu *gpu, double now_ns)
            gpu->profile->clock_offset_ms * 1e6;
 }
 
-/* ---- What only the simulated driver has ----------------------------------- */
+/* ---- What only the simulated driver has ---------------------------------- */
 
 uint64_t nvbw_sim_now_ns(void)
 {

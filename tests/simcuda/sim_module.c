@@ -32,7 +32,7 @@ struct CUmod_st {
 
 static struct CUmod_st *modules;
 
-/* ---- Loading --------------------------------------------------------------- */
+/* ---- Loading ------------------------------------------------------------- */
 
 static int add_name(struct CUmod_st *module, const char *text, size_t length)
 {
@@ -147,7 +147,7 @@ cu_result cuModuleGetFunction(
     SIM_CALL(cuModuleGetFunction, function(out, module, name));
 }
 
-/* ---- Functions ------------------------------------------------------------- */
+/* ---- Functions ----------------------------------------------------------- */
 
 static cu_result get_attribute(
     int *out, unsigned int attribute, const struct CUfunc_st *handle)
@@ -225,7 +225,7 @@ cu_result cuOccupancyMaxActiveBlocksPerMultiprocessor(
         occupancy(out, handle, threads, shared_bytes));
 }
 
-/* ---- Launching ------------------------------------------------------------- */
+/* ---- Launching ----------------------------------------------------------- */
 
 static void fail_context(struct sim_op *op)
 {

@@ -31,7 +31,8 @@ static void find_profiles(char *out, size_t size)
 
 /* A rack is one machine to the simulator and several to those who use it: the
  * GPUs of the host that NVBW_SIM_HOST names, by number, come first and are the
- * only ones that driver and NVML offer. The others can be reached by handles. */
+ * only ones that driver and NVML offer. The others can be reached by
+ * handles. */
 static int choose_host(struct profile *profile, char *trouble, size_t size)
 {
     const char *text = secure_getenv("NVBW_SIM_HOST");

@@ -227,7 +227,7 @@ cu_result cuStreamSynchronize(struct CUstream_st *stream)
     SIM_CALL(cuStreamSynchronize, synchronize(stream));
 }
 
-/* ---- Words in memory ------------------------------------------------------ */
+/* ---- Words in memory ----------------------------------------------------- */
 
 static volatile uint32_t *word_of(const struct sim_op *op)
 {

@@ -358,7 +358,7 @@ cu_result cuMemSetAccess(cu_address address, size_t bytes,
     SIM_CALL(cuMemSetAccess, set_access(address, bytes, access, count));
 }
 
-/* ---- Other processes -------------------------------------------------------- */
+/* ---- Other processes ----------------------------------------------------- */
 
 /* What a fabric handle's bytes are here. */
 struct fabric_name {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
 /* What is asked of NVML while something is measured: what takes it long not
- * each time, and then the value of the time before stands. The simulated NVML is
- * taken for a real one here, since of itself it is asked each time. */
+ * each time, and then the value of the time before stands. The simulated NVML
+ * is taken for a real one here, since of itself it is asked each time. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

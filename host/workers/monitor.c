@@ -190,20 +190,25 @@ static int32_t take_reading(struct monitor *monitor,
     gpu->last = *reading;
     /* Texts live no longer than the frame; those that count are kept. */
     gpu->last_is_whole = monitor->asked.kind != READ_LOAD;
-    monitor_cell_others(&monitor->rules, gpu, reading);
-    if (gpu->in_flight) {
+
+    const int is_late =
+        gpu->in_flight && monitor->asked.number <= monitor->begun;
+
+    if (!is_late) {
+        monitor_cell_others(&monitor->rules, gpu, reading);
+    }
+    if (gpu->in_flight && !is_late) {
         monitor_cell_add(gpu, reading);
     }
     ledger_tell_reading(monitor->ledger, reading);
 
-    int32_t status = NVBW_OK;
-
+    /* That the journal cannot be written is not the worker's fault. */
     if (gpu->last_is_whole) {
-        status = write_series(monitor, gpu, 0, err);
+        write_series(monitor, gpu, 0, &monitor->fatal);
     }
     gpu->last.processes = NULL;
     gpu->last.processes_count = 0;
-    return status;
+    return NVBW_OK;
 }
 
 static int32_t take_readings(struct monitor *monitor,
@@ -381,6 +386,10 @@ int32_t monitor_tick(
     struct monitor *monitor, uint64_t *out_due_ns, struct error *err)
 {
     *out_due_ns = UINT64_MAX;
+    if (monitor->fatal.status < 0) {
+        *err = monitor->fatal;
+        return err->status;
+    }
     if (has_ended(monitor)) {
         TRY(after_end(monitor, err));
     }
@@ -390,7 +399,10 @@ int32_t monitor_tick(
     if (monitor->asked.number == 0 && host_clock_ns() >= monitor->poll_due_ns) {
         TRY(poll_all(monitor, err));
     }
-    *out_due_ns = monitor->poll_due_ns;
+    /* An answer that is open ends by itself, or at its deadline. */
+    if (monitor->asked.number == 0) {
+        *out_due_ns = monitor->poll_due_ns;
+    }
     return NVBW_OK;
 }
 
@@ -479,6 +491,7 @@ void monitor_begin(
 {
     monitor_rest(monitor);
     monitor->measuring = gpus_count > 0;
+    monitor->begun = monitor->numbers;
     for (uint32_t i = 0; i < gpus_count; i++) {
         monitor_cell_begin(&monitor->gpus[gpus[i]], gpus[i]);
     }

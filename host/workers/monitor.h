@@ -57,6 +57,9 @@ struct monitor {
     uint32_t ended;     /* 1: there will be no more readings */
     uint32_t starts;
     uint32_t measuring; /* 1: a measurement is in flight */
+    uint64_t begun;     /* numbers, as that began: earlier questions are none of
+                           its own */
+    struct error fatal; /* the journal cannot be written */
     uint64_t poll_due_ns;
     uint64_t numbers;
     struct monitor_question asked;

@@ -142,7 +142,7 @@ static void add_gauge(struct gpu_telemetry *telemetry,
 }
 
 void gpu_telemetry_add(struct gpu_telemetry *telemetry,
-    const struct gpu_reading *first, const struct gpu_reading *reading)
+    struct gpu_reading *first, const struct gpu_reading *reading)
 {
     telemetry->readings++;
     telemetry->reasons |= reading->reasons;
@@ -157,6 +157,11 @@ void gpu_telemetry_add(struct gpu_telemetry *telemetry,
     }
     for (const struct telemetry_value *at = telemetry_counters;
          at->name != NULL; at++) {
+        if (isnan(telemetry_get(first, at->in_reading))) {
+            telemetry_set(
+                first, at->in_reading, telemetry_get(reading, at->in_reading));
+        }
+
         const double delta = rise(first, reading, at->in_reading);
 
         if (delta > 0.0) {
@@ -171,11 +176,14 @@ static double share_of(const struct throttle_reason *reason,
     const struct gpu_reading *from, const struct gpu_reading *to,
     uint32_t *out_counted)
 {
-    const double span_ns = (double)(to->now_ns - from->now_ns);
+    const double span_ns = (double)to->now_ns - (double)from->now_ns;
     const double held_ns =
         reason->counter < 0 ? NAN : rise(from, to, (uint32_t)reason->counter);
 
     *out_counted = !isnan(held_ns) && span_ns > 0.0;
+    if (span_ns <= 0.0) {
+        return 0.0; /* one reading is not two ends */
+    }
     if (*out_counted) {
         return fmin(held_ns / span_ns, 1.0);
     }

@@ -142,10 +142,11 @@ extern const struct throttle_reason throttle_reasons[]; /* NULL name ends */
 void gpu_reading_init(struct gpu_reading *reading);
 void gpu_telemetry_init(struct gpu_telemetry *telemetry, uint32_t gpu);
 
-/* Adds a reading to a cell's: the first of them is where counters start from.
- * Processes are left to the caller. */
+/* Adds a reading to a cell's. Counters start from the first of them; those that
+ * it lacks from the first that has them, which `first` takes over. Processes
+ * are left to the caller. */
 void gpu_telemetry_add(struct gpu_telemetry *telemetry,
-    const struct gpu_reading *first, const struct gpu_reading *reading);
+    struct gpu_reading *first, const struct gpu_reading *reading);
 
 /* The gravest reason that held the clocks down for more than `share` of the
  * time between two readings of a GPU, or NULL. *out_share: of that time; NaN

@@ -187,8 +187,12 @@ static int32_t watch_words(struct cuda_session *cuda, uint64_t begun_ns,
     while (cuda->count > 0 && watch->end.next_ns == 0) {
         const uint64_t now_ns = clock_now_ns();
 
-        see(&watch->start, words[WORD_START], last_ns, now_ns);
-        see(&watch->end, words[WORD_END], last_ns, now_ns);
+        /* In this order: a sample that has ended has started. */
+        const uint32_t has_ended = words[WORD_END];
+        const uint32_t has_started = words[WORD_START];
+
+        see(&watch->start, has_started, last_ns, now_ns);
+        see(&watch->end, has_ended, last_ns, now_ns);
         last_ns = now_ns;
         if (now_ns - looked_ns > look_every_ns) {
             TRY(look_for_errors(cuda, err));

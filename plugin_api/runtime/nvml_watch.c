@@ -33,6 +33,8 @@ struct nvml_watch {
     struct watched *gpus;           /* in order of facts->gpus */
     uint32_t gpus_count;
     uint32_t is_simulated; /* asking costs nothing, and time is another */
+    uint32_t turn; /* with which GPU what is slow begins: time may be over
+                      before the last */
 };
 
 /* One GPU being read. */
@@ -41,7 +43,8 @@ struct reading {
     struct watched *gpu;
     struct gpu_reading *out;
     struct arena *arena;
-    uint32_t spares; /* 1: what takes long is not asked for each time */
+    uint32_t spares;   /* 1: what takes long is not asked for each time */
+    uint64_t until_ns; /* no step begins later */
 };
 
 /* ---- fields: many values in one call ---- */
@@ -306,7 +309,7 @@ static void replace_link_crc(const struct reading *reading)
 /* What gives the value at `at` and, where there is one, at `also`; one that
  * replaces stands in for a step that did not. A step that gives nothing is not
  * taken again. every_ms: no sooner than that after the last time while something
- * is measured. On an H200 the counters of 18 links take 40 ms, a clock or a
+ * is measured; a gauge then stands for what it was, a counter is absent. On an H200 the counters of 18 links take 40 ms, a clock or a
  * temperature up to 3 ms when it was not asked for lately, and all fields
  * together 0.6 ms. */
 struct step {
@@ -314,27 +317,28 @@ struct step {
     uint32_t at, also;
     uint32_t replaces; /* 1: only while there is no value */
     uint32_t every_ms;
+    uint32_t is_gauge;
 };
 
 static const struct step quick_steps[] = {
-    { read_quick_fields, AT(power_w), 0, 0, 0 },
-    { read_clocks, AT(sm_mhz), AT(memory_mhz), 0, 100 },
-    { read_temperature, AT(celsius), 0, 0, 500 },
-    { read_link, AT(pcie_width), AT(pcie_generation), 0, 0 },
-    { replace_power, AT(power_w), 0, 1, 100 },
-    { replace_replays, AT(pcie_replays), 0, 1, 0 },
-    { replace_power_cap, AT(power_cap_ns), 0, 1, 0 },
-    { replace_thermal, AT(sw_thermal_ns), 0, 1, 0 },
+    { read_quick_fields, AT(power_w), 0, 0, 0, 0 },
+    { read_clocks, AT(sm_mhz), AT(memory_mhz), 0, 100, 1 },
+    { read_temperature, AT(celsius), 0, 0, 500, 1 },
+    { read_link, AT(pcie_width), AT(pcie_generation), 0, 0, 1 },
+    { replace_power, AT(power_w), 0, 1, 100, 1 },
+    { replace_replays, AT(pcie_replays), 0, 1, 0, 0 },
+    { replace_power_cap, AT(power_cap_ns), 0, 1, 0, 0 },
+    { replace_thermal, AT(sw_thermal_ns), 0, 1, 0, 0 },
 };
 static const struct step slow_steps[] = {
-    { replace_ecc, AT(ecc_uncorrected), AT(ecc_corrected), 1, 500 },
-    { replace_link_replays, AT(nvlink_replays), 0, 1, 2000 },
-    { replace_link_recoveries, AT(nvlink_recoveries), 0, 1, 2000 },
-    { replace_link_crc, AT(nvlink_crc), 0, 1, 2000 },
-    { read_utilisation, AT(busy_percent), AT(memory_percent), 0, 200 },
-    { read_nvlinks, AT(nvlinks), 0, 0, 2000 },
-    { read_slow_fields, AT(pcie_in_bytes), AT(pcie_out_bytes), 0, 500 },
-    { replace_rows, AT(rows_remapped), 0, 1, 2000 },
+    { replace_ecc, AT(ecc_uncorrected), AT(ecc_corrected), 1, 500, 0 },
+    { replace_link_replays, AT(nvlink_replays), 0, 1, 2000, 0 },
+    { replace_link_recoveries, AT(nvlink_recoveries), 0, 1, 2000, 0 },
+    { replace_link_crc, AT(nvlink_crc), 0, 1, 2000, 0 },
+    { read_utilisation, AT(busy_percent), AT(memory_percent), 0, 200, 1 },
+    { read_nvlinks, AT(nvlinks), 0, 0, 2000, 1 },
+    { read_slow_fields, AT(pcie_in_bytes), AT(pcie_out_bytes), 0, 500, 0 },
+    { replace_rows, AT(rows_remapped), 0, 1, 2000, 0 },
 };
 _Static_assert(COUNT(quick_steps) + COUNT(slow_steps) <= STEPS_MOST,
     "a GPU has room for fewer steps");
@@ -347,20 +351,31 @@ static void keep(
     }
 }
 
-/* 1: it was taken lately, and what it gave then will do. */
+/* 1: it is not taken now: it was lately, or the time is over. */
+static int is_passed_over(
+    const struct reading *reading, const struct step *step, size_t number)
+{
+    const uint64_t now_ns = clock_machine_ns();
+    const uint64_t taken_ns = reading->gpu->taken_ns[number];
+
+    return reading->spares &&
+           (now_ns >= reading->until_ns ||
+               (taken_ns != 0 &&
+                   now_ns - taken_ns < step->every_ms * NS_PER_MS));
+}
+
 static int use_last(
     const struct reading *reading, const struct step *step, size_t number)
 {
-    struct watched *const gpu = reading->gpu;
-    const uint64_t taken_ns = gpu->taken_ns[number];
-    const uint64_t every_ns = (uint64_t)step->every_ms * NS_PER_MS;
+    const struct watched *const gpu = reading->gpu;
 
-    if (!reading->spares || taken_ns == 0 ||
-        clock_machine_ns() - taken_ns >= every_ns) {
+    if (!is_passed_over(reading, step, number)) {
         return 0;
     }
-    keep(reading->out, &gpu->last, step->at);
-    keep(reading->out, &gpu->last, step->also);
+    if (step->is_gauge && gpu->taken_ns[number] != 0) {
+        keep(reading->out, &gpu->last, step->at);
+        keep(reading->out, &gpu->last, step->also);
+    }
     return 1;
 }
 
@@ -433,7 +448,8 @@ struct gpu_reading *nvml_watch_read(struct nvml_watch *watch,
         arena_alloc(arena, (size_t)count + 1, sizeof *list);
     struct reading reading = { .nvml = &watch->nvml,
         .arena = arena,
-        .spares = kind != READ_POLL && !watch->is_simulated };
+        .spares = kind != READ_POLL && !watch->is_simulated,
+        .until_ns = UINT64_MAX };
 
     *out_count = 0;
     if (list == NULL) {
@@ -456,10 +472,9 @@ struct gpu_reading *nvml_watch_read(struct nvml_watch *watch,
         take_steps(&reading, quick_steps, COUNT(quick_steps), 0);
         reading.out->now_ns = clock_machine_ns();
     }
-    for (uint32_t i = 0; kind != READ_LOAD && i < *out_count &&
-                         clock_machine_ns() - began_ns < WHOLE_NS;
-         i++) {
-        reading.out = &list[i];
+    reading.until_ns = began_ns + WHOLE_NS;
+    for (uint32_t i = 0; kind != READ_LOAD && i < *out_count; i++) {
+        reading.out = &list[(watch->turn + i) % *out_count];
         reading.gpu = &watch->gpus[reading.out->gpu];
         take_steps(&reading, slow_steps, COUNT(slow_steps), COUNT(quick_steps));
         nvml_processes_add(
@@ -467,6 +482,7 @@ struct gpu_reading *nvml_watch_read(struct nvml_watch *watch,
         nvml_processes_add(watch->nvml.graphics_processes, reading.gpu->device,
             reading.out, arena);
     }
+    watch->turn++;
 
     const uint64_t took_ns = clock_machine_ns() - began_ns;
 

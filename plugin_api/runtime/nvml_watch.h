@@ -17,10 +17,10 @@ int32_t nvml_watch_open(const struct facts *facts, const char *driver_file,
     struct arena *arena, struct nvml_watch **out, struct error *err);
 
 /* Reads those of these GPUs (positions in facts->gpus) that NVML knows. First
- * what is quick, of all of them; then, unless kind is READ_LOAD, the rest, until
- * it has taken 12 ms. While something is measured (all kinds but READ_POLL)
- * what takes NVML long is not asked for each time: its value is that of the
- * reading before, so a counter that rose in between rises at the next one.
+ * what is quick, of all of them; then, unless kind is READ_LOAD, the rest. While
+ * something is measured (all kinds but READ_POLL) what takes NVML long is not
+ * asked for each time, and nothing once 12 ms are over, so a reading lasts that
+ * and one step: a gauge then is that of the reading before, a counter absent.
  * Readings and their texts live in arena; NULL: no memory. */
 struct gpu_reading *nvml_watch_read(struct nvml_watch *watch,
     const uint32_t *gpus, uint32_t count, uint32_t kind, struct arena *arena,

@@ -498,6 +498,7 @@ static int32_t measure(
             continue;
         }
         clean = count;
+        run->throttled_looks = 0;
         if (!session->params.fixed && is_precise(session)) {
             return NVBW_OK;
         }

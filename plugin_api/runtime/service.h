@@ -35,8 +35,10 @@ struct cell_word {
 struct task_reads {
     uint32_t *gpus; /* in flight: positions in facts->gpus */
     uint32_t gpus_count;
-    uint64_t number;   /* of the one that is awaited, 0: none */
-    uint64_t asked_ns; /* when the latest was asked for */
+    uint64_t number;     /* of the one that is awaited, 0: none */
+    uint64_t asked_ns;   /* when the latest was asked for */
+    uint64_t looks_from; /* the first after a sample of this measurement;
+                            UINT64_MAX: none yet */
 };
 
 /* One record or run task. */

@@ -30,6 +30,11 @@ void service_read(void *user, uint32_t kind)
     if (kind == READ_POLL) {
         read.kind = READ_LOOK;
     }
+    if (kind == READ_BEGIN) {
+        reads->looks_from = UINT64_MAX;
+    } else if (read.kind == READ_LOOK && reads->looks_from == UINT64_MAX) {
+        reads->looks_from = now_ns;
+    }
     read.gpus = reads->gpus;
     read.gpus_count = reads->gpus_count;
     reads->number = now_ns;
@@ -37,22 +42,22 @@ void service_read(void *user, uint32_t kind)
     service_send(service, FRAME_READ, &read);
 }
 
-/* 1 while the time for an answer lasts and something came. */
+/* 1 if something came by the time that there is for an answer: what is there
+ * already is taken whatever the time. */
 static int has_answer(const struct task_run *run)
 {
     const uint64_t wait_ns =
         run->facts->simulated ? WAIT_SIMULATED_NS : WAIT_NS;
     const uint64_t passed_ns = clock_machine_ns() - run->reads.asked_ns;
+    const uint64_t left_ns = passed_ns < wait_ns ? wait_ns - passed_ns : 0;
     struct pollfd from_host = { .fd = WIRE_IN_FD, .events = POLLIN };
 
-    if (passed_ns >= wait_ns) {
-        return 0;
-    }
-    return poll(&from_host, 1,
-               (int)((wait_ns - passed_ns + NS_PER_MS - 1) / NS_PER_MS)) == 1;
+    return poll(&from_host, 1, (int)((left_ns + NS_PER_MS - 1) / NS_PER_MS)) ==
+           1;
 }
 
-/* The answer to the latest question; what comes to earlier ones is late. */
+/* One answer. What comes to an earlier question is late, but that the GPU was
+ * held down since the first sample is told only once. */
 static int take_answer(
     struct task_reads *reads, struct arena *arena, char *out_text, size_t size)
 {
@@ -65,11 +70,13 @@ static int take_answer(
         return 0;
     }
     done = object;
-    if (type != FRAME_READ_DONE || done->number != reads->number) {
+    if (type != FRAME_READ_DONE) {
         return 0;
     }
-    reads->number = 0;
-    if (!done->throttled) {
+    if (done->number == reads->number) {
+        reads->number = 0;
+    }
+    if (!done->throttled || done->number < reads->looks_from) {
         return 0;
     }
     snprintf(out_text, size, "%s",
@@ -89,7 +96,7 @@ int service_await_reading(void *user, char *out_text, size_t size)
     }
     arena_init(&arena, ANSWER_ARENA_BYTES);
     while (reads->number != 0 && has_answer(service->run)) {
-        is_throttled = take_answer(reads, &arena, out_text, size);
+        is_throttled |= take_answer(reads, &arena, out_text, size);
     }
     reads->number = 0;
     arena_clear(&arena);

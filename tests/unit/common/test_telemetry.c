@@ -53,6 +53,36 @@ static void a_cell_keeps_extremes_and_rises(void **state)
     assert_true(isnan(cell.nvlink_crc));
 }
 
+/* What took long was not asked for at the begin. */
+static void a_counter_starts_where_it_is_first_read(void **state)
+{
+    struct gpu_reading first = reading_at(100);
+    struct gpu_reading middle = reading_at(200);
+    struct gpu_reading last = reading_at(300);
+    struct gpu_telemetry cell;
+
+    (void)state;
+    middle.nvlink_crc = 7;
+    last.nvlink_crc = 10;
+    gpu_telemetry_init(&cell, 0);
+    gpu_telemetry_add(&cell, &first, &first);
+    gpu_telemetry_add(&cell, &first, &middle);
+    assert_true(isnan(cell.nvlink_crc));
+    gpu_telemetry_add(&cell, &first, &last);
+    assert_true(cell.nvlink_crc == 3);
+}
+
+static void one_reading_is_not_two_ends(void **state)
+{
+    struct gpu_reading only = reading_at(1000);
+    double share = 0.0;
+
+    (void)state;
+    only.reasons = REASON_BIT_HW_THERMAL;
+    only.has_reasons = 1;
+    assert_null(telemetry_throttled(&only, &only, 0.01, &share));
+}
+
 static void the_gravest_reason_is_told(void **state)
 {
     struct gpu_reading from = reading_at(0);
@@ -113,6 +143,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cell_keeps_extremes_and_rises),
+        cmocka_unit_test(a_counter_starts_where_it_is_first_read),
+        cmocka_unit_test(one_reading_is_not_two_ends),
         cmocka_unit_test(the_gravest_reason_is_told),
         cmocka_unit_test(a_bit_counts_at_both_ends_only),
         cmocka_unit_test(every_value_has_its_place),

@@ -220,6 +220,9 @@ int32_t peers_map(struct peers *peers, struct engine *engine, uint32_t owner,
     const struct gpu *const gpu = &engine->gpus[peers->rank];
     const struct exchange exchange = { peers, gpu, owner, out };
 
+    /* All ranks stand together here, whatever they agreed on before: this may be
+     * the second try, after the first found too little memory. */
+    peers->agreed = 0;
     *out = (struct shared_memory){ .bytes = bytes, .descriptor = -1 };
 
     const int32_t status =

@@ -73,6 +73,11 @@ static struct testcase_schema peer_testcases[] = {
 static struct testcase_schema memory_testcases[] = {
     { .name = "host_memory_read", .metrics = bandwidth, .metrics_count = 1 },
 };
+static struct testcase_schema rank_testcases[] = {
+    { .name = "multinode_bisect_write_ce",
+        .metrics = bandwidth,
+        .metrics_count = 1 },
+};
 static struct testcase_schema local_testcases[] = {
     { .name = "host_memory_read", .metrics = bandwidth, .metrics_count = 1 },
     { .name = "device_local_copy", .metrics = bandwidth, .metrics_count = 1 },
@@ -117,6 +122,10 @@ static struct plugin_schema plugins[] = {
     { .name = "hostmem",
         .file = "/p/hostmem.so",
         .testcases = memory_testcases,
+        .testcases_count = 1 },
+    { .name = "multinode",
+        .file = "/p/multinode.so",
+        .testcases = rank_testcases,
         .testcases_count = 1 },
     { .name = "latency",
         .file = "/p/latency.so",

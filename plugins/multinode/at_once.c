@@ -38,29 +38,34 @@ struct own_flow {
     struct nvbw_flow flow;
 };
 
-int32_t at_once_measure(struct nvbw_ctx *ctx, const struct rank_mover *mover,
-    uint32_t ranks, uint32_t step, uint32_t col)
+static int32_t measure_listed(struct nvbw_ctx *ctx,
+    const struct rank_mover *mover, uint32_t ranks, uint32_t step, uint32_t col,
+    struct own_flow *own, const struct nvbw_flow **list)
 {
-    struct own_flow *const own = calloc((size_t)ranks + 1, sizeof *own);
-    const struct nvbw_flow **const list =
-        calloc((size_t)ranks + 1, sizeof *list);
     const struct nvbw_measurement all = { .size = sizeof all, .flows = list };
-    int32_t status = NVBW_OK;
 
-    if (own == NULL || list == NULL) {
-        status = ctx->host->fail(
-            ctx, NULL, NVBW_E_SYSTEM, 0, "no memory for a list of flows");
-    }
-    for (uint32_t i = 0; status >= 0 && i < ranks; i++) {
+    for (uint32_t i = 0; i < ranks; i++) {
         const struct nvbw_cell cell = NVBW_CELL("bandwidth", i, col);
 
         own[i].cell = cell;
         own[i].flow = rank_flow(mover, i, (i + step) % ranks, &own[i].cell);
         list[i] = &own[i].flow;
     }
-    if (status >= 0) {
-        status = ctx->host->measure(ctx, &all);
-    }
+    return ctx->host->measure(ctx, &all);
+}
+
+int32_t at_once_measure(struct nvbw_ctx *ctx, const struct rank_mover *mover,
+    uint32_t ranks, uint32_t step, uint32_t col)
+{
+    struct own_flow *const own = calloc((size_t)ranks + 1, sizeof *own);
+    const struct nvbw_flow **const list =
+        calloc((size_t)ranks + 1, sizeof *list);
+    const int32_t status =
+        own == NULL || list == NULL
+            ? ctx->host->fail(
+                  ctx, NULL, NVBW_E_SYSTEM, 0, "no memory for a list of flows")
+            : measure_listed(ctx, mover, ranks, step, col, own, list);
+
     free(list);
     free(own);
     return status;

@@ -187,6 +187,15 @@ static int32_t label_racks(struct nvbw_ctx *ctx, const struct racks *racks,
     return status < 0 ? status : ctx->host->labels(ctx, "bandwidth", 1, list);
 }
 
+static int32_t run_racks(struct nvbw_ctx *ctx, const struct racks *racks,
+    char (*names)[NAME_BYTES], const char **labels, struct nvbw_flow *flows,
+    const struct nvbw_flow **list)
+{
+    const int32_t status = label_racks(ctx, racks, names, labels);
+
+    return status < 0 ? status : measure_racks(ctx, racks, flows, list);
+}
+
 int32_t sampled_rack_to_rack(struct nvbw_ctx *ctx)
 {
     const struct racks racks = racks_of(ctx);
@@ -194,18 +203,12 @@ int32_t sampled_rack_to_rack(struct nvbw_ctx *ctx)
     const char **const labels = calloc(racks.count + 1, sizeof *labels);
     struct nvbw_flow *const flows = calloc(racks.size + 1, sizeof *flows);
     const struct nvbw_flow **const list = calloc(racks.size + 1, sizeof *list);
-    int32_t status = NVBW_OK;
+    const int32_t status =
+        names == NULL || labels == NULL || flows == NULL || list == NULL
+            ? ctx->host->fail(
+                  ctx, NULL, NVBW_E_SYSTEM, 0, "no memory for a list of racks")
+            : run_racks(ctx, &racks, names, labels, flows, list);
 
-    if (names == NULL || labels == NULL || flows == NULL || list == NULL) {
-        status = ctx->host->fail(
-            ctx, NULL, NVBW_E_SYSTEM, 0, "no memory for a list of racks");
-    }
-    if (status >= 0) {
-        status = label_racks(ctx, &racks, names, labels);
-    }
-    if (status >= 0) {
-        status = measure_racks(ctx, &racks, flows, list);
-    }
     free(list);
     free(flows);
     free(labels);

@@ -73,11 +73,20 @@ static struct testcase_schema peer_testcases[] = {
 static struct testcase_schema memory_testcases[] = {
     { .name = "host_memory_read", .metrics = bandwidth, .metrics_count = 1 },
 };
+#define RANKS(name_)                                                           \
+    {                                                                          \
+        .name = (name_), .need_features = NVBW_NEED_MPI, .metrics = bandwidth, \
+        .metrics_count = 1                                                     \
+    }
 static struct testcase_schema rank_testcases[] = {
-    { .name = "multinode_bisect_write_ce",
-        .metrics = bandwidth,
-        .metrics_count = 1 },
+    RANKS("multinode_bisect_write_ce"),
+    RANKS("multinode_gpu_to_rack_write_ce"),
+    RANKS("multinode_gpu_to_rack_read_sm"),
+    RANKS("multinode_rack_to_rack_write_ce"),
+    RANKS("multinode_fabric_stress_write_sm"),
+    RANKS("multinode_device_to_device_memcpy_read_ce"),
 };
+enum { RANK_TESTCASES = sizeof rank_testcases / sizeof *rank_testcases };
 static struct testcase_schema local_testcases[] = {
     { .name = "host_memory_read", .metrics = bandwidth, .metrics_count = 1 },
     { .name = "device_local_copy", .metrics = bandwidth, .metrics_count = 1 },
@@ -126,7 +135,7 @@ static struct plugin_schema plugins[] = {
     { .name = "multinode",
         .file = "/p/multinode.so",
         .testcases = rank_testcases,
-        .testcases_count = 1 },
+        .testcases_count = RANK_TESTCASES },
     { .name = "latency",
         .file = "/p/latency.so",
         .testcases = latency_testcases,

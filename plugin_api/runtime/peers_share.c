@@ -220,7 +220,7 @@ int32_t peers_map(struct peers *peers, struct engine *engine, uint32_t owner,
     const struct gpu *const gpu = &engine->gpus[peers->rank];
     const struct exchange exchange = { peers, gpu, owner, out };
 
-    /* All ranks stand together here, whatever they agreed on before: this may be
+    /* All ranks stand together here, whatever they agreed on before: it may be
      * the second try, after the first found too little memory. */
     peers->agreed = 0;
     *out = (struct shared_memory){ .bytes = bytes, .descriptor = -1 };

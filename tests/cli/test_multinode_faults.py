@@ -104,7 +104,34 @@ def test_refused(settings, env, reason, words):
             contains(cells_of(report)[0]["message"], word, reason)
 
 
+# Of each function that only memory between ranks needs: 1 if its failure on one
+# rank ends the job, as the other ranks may hold half of it; test_sim_faults.py
+# leaves these to this test. cuMemCreate is the proof that handles are granted,
+# and where it fails the ranks take another kind of handle.
+SHARING = {
+    "cuMemAddressReserve": 1, "cuMemMap": 1, "cuMemSetAccess": 1,
+    "cuMemExportToShareableHandle": 1, "cuMemImportFromShareableHandle": 1,
+    "cuMemCreate": 0, "cuMemGetAllocationGranularity": 0,
+    "cuMemRelease": 0, "cuMemUnmap": 0, "cuMemAddressFree": 0,
+}
+
+
+def test_sharing(function, ends):
+    with Folder() as folder:
+        code, report, stderr = mpi(
+            folder, second_rank({"NVBW_SIM_FAULTS": f"{function}:1=999"}),
+            "h200_x2", "-c", plan(folder, READ, timeout="4 s"))
+        if not check(report is not None, f"{function}: no report: {stderr}"):
+            return
+        equal(code, 4 if ends else 0, f"{function}: exit code")
+        equal([(state, reason) for _, state, reason in states_of(report)],
+              [("error", "driver"), ENDED] if ends else [DONE, DONE],
+              f"{function}: states")
+
+
 need_mpi()
+for name, ends_job in SHARING.items():
+    test_sharing(name, ends_job)
 test_second_rank("cuMemcpyAsync:25=hang",
                  [DONE, DONE, DONE, ("error", "rank_lost"), ENDED, ENDED],
                  ["rank 1 (host ", "did not answer", 'step "'])

@@ -82,7 +82,7 @@ with Folder() as f:
         max(c["end_ns"] for c in first)
     check(pause >= COOL_MS * 1e6, f"a pause of {pause} ns")
     code, report, _ = run(f, "longer", "h200_x2", "--set", "repeat=1", "--set",
-                          'duration="400 ms"')
+                          'duration="6 s"')
     rounds = [u["round"] for u in report["units"]]
     equal(rounds, list(range(len(rounds))), "rounds of a duration")
     check(len(rounds) > 1, f"rounds of a duration: {rounds}")

@@ -123,6 +123,8 @@ static int32_t encode_own(const struct making *making, struct encoded *out)
     struct facts one = *making->own;
     struct strbuf buf;
 
+    FAIL_IF(out == NULL, making->err, NVBW_E_SYSTEM,
+        "no memory for the facts of a rank");
     one.gpus = &making->own->gpus[making->position];
     one.gpus_count = 1;
     one.nodes_count = 0;
@@ -147,6 +149,9 @@ static int32_t decode_rank(
 {
     struct facts one;
 
+    FAIL_IF(encoded == NULL || making->out->gpus == NULL, making->err,
+        NVBW_E_SYSTEM, "no memory for the facts of %u ranks",
+        making->peers->ranks);
     FAIL_IF(encoded->length > sizeof encoded->bytes, making->err,
         NVBW_E_INVALID, "rank %u sent facts of impossible length", rank);
     TRY(fields_decode(&facts_fields, encoded->bytes, encoded->length,
@@ -286,7 +291,7 @@ static int32_t gather_pairs(const struct making *making)
         status = no_memory(making);
     }
     status = peers_check(peers, "room for ways", status, making->err);
-    for (uint32_t i = 0; status >= 0 && i < peers->ranks; i++) {
+    for (uint32_t i = 0; mine != NULL && status >= 0 && i < peers->ranks; i++) {
         mine[i] = way_to(making, i);
     }
     if (status >= 0) {

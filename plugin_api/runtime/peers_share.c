@@ -167,8 +167,10 @@ static int32_t import(
 {
     struct shared_memory *const memory = exchange->memory;
     const struct cuda_api *const api = exchange->gpu->api;
-    void *what = &offer->fabric;
+    void *what = NULL;
 
+    FAIL_IF(offer == NULL, err, NVBW_E_SYSTEM, "no memory for offers");
+    what = &offer->fabric;
     memory->bytes = offer->bytes;
     if (exchange->peers->handle == PEERS_DESCRIPTOR) {
         TRY(peers_socket_receive(exchange->peers->socket,
@@ -258,7 +260,7 @@ static int64_t try_fabric(const struct gpu *gpu)
     uint64_t bytes = 1;
     cu_memory memory = 0;
 
-    if (gpu->facts->fabric != 1) {
+    if (gpu == NULL || gpu->facts->fabric != 1) {
         return CU_ERROR_NOT_SUPPORTED;
     }
     if (create(gpu, PEERS_FABRIC, &bytes, &memory, &err) < 0) {
@@ -420,7 +422,10 @@ static int32_t choose_far(const struct peers *peers, const struct trial *trials,
             "ranks %s get no fabric handle (CUDA error %lld): a node needs the "
             "IMEX daemon (systemctl start nvidia-imex) and a channel in "
             "/dev/nvidia-caps-imex-channels",
-            refused, (long long)trials[strtoul(refused, NULL, 10)].code));
+            refused,
+            trials == NULL
+                ? 0LL
+                : (long long)trials[strtoul(refused, NULL, 10)].code));
 }
 
 static int32_t choose(struct peers *peers, const struct trial *trials,
@@ -452,7 +457,8 @@ static int32_t keep_addresses(struct peers *peers, const struct trial *trials,
     uint64_t *const addresses =
         arena_alloc(arena, peers->ranks, sizeof *addresses);
 
-    FAIL_IF(addresses == NULL, err, NVBW_E_SYSTEM, "no memory for addresses");
+    FAIL_IF(addresses == NULL || trials == NULL, err, NVBW_E_SYSTEM,
+        "no memory for addresses");
     for (uint32_t i = 0; i < peers->ranks; i++) {
         addresses[i] = trials[i].address;
     }

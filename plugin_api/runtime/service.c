@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cancel.h"
 #include "clock.h"
@@ -100,12 +101,17 @@ static int64_t time_left(struct nvbw_ctx *ctx)
                                  : deadline - (int64_t)clock_machine_ns();
 }
 
+/* Objects of multicast can take a host's GPUs out of service for others. No
+ * plan can allow them in this build, so no plugin gets at them. */
+static const char multicast[] = "cuMulticast";
+
 static nvbw_driver_fn *driver(
     struct nvbw_ctx *ctx, const char *name, uint32_t cuda_version)
 {
     const struct task_run *const run = service_of(ctx)->run;
 
-    if (name == NULL || run == NULL || run->engine == NULL) {
+    if (name == NULL || run == NULL || run->engine == NULL ||
+        strncmp(name, multicast, sizeof multicast - 1) == 0) {
         return NULL;
     }
 

@@ -9,6 +9,12 @@ static int32_t run(struct nvbw_ctx *ctx)
     const uint32_t *const kind = ctx->testcase->user;
     const struct nvbw_place *const *gpus = ctx->host->places(ctx, "gpu");
 
+    /* The driver has both; only one is for plugins. */
+    if (ctx->host->driver(ctx, "cuMulticastCreate", 12010) != NULL ||
+        ctx->host->driver(ctx, "cuMemcpyAsync", 12000) == NULL) {
+        return NVBW_E_INVALID;
+    }
+
     for (uint32_t gpu = 0; gpus[gpu] != NULL; gpu++) {
         const struct nvbw_cell cell = NVBW_CELL("bandwidth", 0, gpu);
         const struct nvbw_flow flow = { .size = sizeof flow,

@@ -8,11 +8,15 @@
 
 The plan has copy engines, kernels, peers, local memory and latency, a sweep,
 two rounds, a testcase that has no limit, and one that always misses its limit
-and so is confirmed. A run is killed at a moment that is uniform over the
-length of the unbroken run, and every third one once more when it is resumed,
-until as many kills as asked for met a live process. Compared is all of both JSON reports but for what time and chance make:
-figures, samples and what is computed of them, times and names of the run, and
-numbers in sentences. Exit 0, or 1 if a report differed."""
+and so is confirmed. Every other run is killed at a moment that is uniform over
+the length of the unbroken run, the others when their journal holds a seeded
+number of cells, whatever the speed of the machine; every third one is killed
+once more when it is resumed, until as many kills as asked for met a live
+process.
+
+Compared is all of both JSON reports but for what time and chance make: figures,
+samples and what is computed of them, times and names of the run, and numbers
+in sentences. Exit 0, or 1 if a report differed."""
 import json
 import pathlib
 import random
@@ -105,12 +109,20 @@ class Bench:
     def resume_words(self, name):
         return ["resume", name, *self.driver]
 
-    def kill_after(self, seconds, words):
-        """1 if it was killed, 0 if it had ended."""
+    def kill_at(self, moment, name, words):
+        """1 if it was killed, 0 if it had ended. A moment is (seconds, None)
+        or (None, cells in the journal)."""
+        seconds, cells = moment
         process = self.start(*words)
-        try:
-            process.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
+        if cells is None:
+            try:
+                process.wait(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                pass
+        while cells is not None and process.poll() is None and \
+                self.cells(name) < cells:
+            time.sleep(0.002)
+        if process.poll() is None:
             process.send_signal(signal.SIGKILL)
         process.communicate()
         return int(process.returncode == -signal.SIGKILL)
@@ -121,10 +133,17 @@ class Bench:
         return text.count(b'{"type":"cell"') + text.count(b'"type": "cell"')
 
 
+def a_moment(rng, number, length, planned):
+    """When run `number` is killed."""
+    if number % 2 == 0:
+        return rng.uniform(0.02, length), None
+    return None, rng.randrange(1, planned)
+
+
 def one_round(bench, name, moments, whole, result):
     begun = bench.run_words(name)
-    for seconds in moments:
-        result["kills"] += bench.kill_after(seconds, begun)
+    for moment in moments:
+        result["kills"] += bench.kill_at(moment, name, begun)
         if not (bench.folder / name / "journal.ndjson").exists():
             break
         begun = bench.resume_words(name)
@@ -164,9 +183,10 @@ def bench(build, kills, seed):
         if found:
             raise SystemExit(f"two unbroken runs differ: {found[:8]}")
         while result["kills"] < kills:
-            moments = [rng.uniform(0.02, length)]
+            moments = [a_moment(rng, result["runs"], length,
+                                result["planned"])]
             if result["runs"] % 3 == 2:
-                moments.append(rng.uniform(0.02, length))
+                moments.append((rng.uniform(0.02, length), None))
             one_round(runner, f"run{result['runs']}", moments,
                       (code, settled(report)), result)
             result["runs"] += 1

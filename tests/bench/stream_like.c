@@ -4,7 +4,12 @@
  * code with the engine: plain arrays, plain threads; of N passes it prints the
  * best, as STREAM does, and the median.
  *
- *   stream_like [-t threads] [-s MiB per array] [-n passes]
+ *   stream_like [-t threads] [-s MiB per array] [-n passes] [-i]
+ *
+ * The three arrays are populated one after the other, as those of a program
+ * that allocates three are. With -i each thread touches all three in one loop,
+ * as STREAM does: where a page has 4 KiB, those of the three then lie beside
+ * each other in memory, and traffic that meets in a bank is another.
  *
  * Copy, scale, add, triad and write are measured twice: with the compiler's
  * ordinary stores, which read a line before it is overwritten, and with
@@ -290,6 +295,16 @@ static void deal(struct crew *crew, double *arrays, size_t doubles)
     crew->doubles = each * crew->count;
 }
 
+/* Every page gets its memory, in the order of addresses. */
+static void populate(double *arrays, size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE) / sizeof *arrays;
+
+    for (size_t i = 0; i < bytes / sizeof *arrays; i += page) {
+        arrays[i] = 1.0;
+    }
+}
+
 static int measure_bandwidth(struct crew *crew, double *arrays, size_t doubles)
 {
     static struct seat seats[THREADS_MAX];
@@ -387,17 +402,22 @@ int main(int argc, char **argv)
 {
     static struct crew crew;
     size_t mib = 256;
+    int together = 0;
     int option;
 
     crew.passes = 10;
     crew.count = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
-    while ((option = getopt(argc, argv, "t:s:n:")) != -1) {
+    while ((option = getopt(argc, argv, "t:s:n:i")) != -1) {
+        if (option == 'i') {
+            together = 1;
+            continue;
+        }
         const unsigned long value =
             optarg == NULL ? 0 : strtoul(optarg, NULL, 10);
 
         if (option == '?' || value == 0 || value > 1000000) {
-            fprintf(stderr, "usage: %s [-t threads] [-s MiB] [-n passes]\n",
-                argv[0]);
+            fprintf(stderr,
+                "usage: %s [-t threads] [-s MiB] [-n passes] [-i]\n", argv[0]);
             return 2;
         }
         if (option == 't') {
@@ -414,6 +434,9 @@ int main(int argc, char **argv)
     double *const arrays = mmap(NULL, 3 * bytes, PROT_READ | PROT_WRITE,
         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+    if (arrays != MAP_FAILED && !together) {
+        populate(arrays, 3 * bytes);
+    }
     if (arrays == MAP_FAILED ||
         !measure_bandwidth(&crew, arrays, bytes / sizeof *arrays)) {
         fprintf(stderr, "not enough memory or threads\n");

@@ -130,6 +130,13 @@ def whole(value):
     return None if value is None else int(value)
 
 
+def usable_memory(theirs):
+    """nvidia-smi's total has what the driver keeps for itself, ours has not."""
+    total = number(theirs.get("FB Memory Usage/Total"))
+    kept = number(theirs.get("FB Memory Usage/Reserved")) or 0
+    return None if total is None else int(total - kept)
+
+
 def compare_gpu(out, gpu, theirs):
     name = f"GPU {gpu['index']}"
     link = "PCI/GPU Link Info/"
@@ -152,7 +159,7 @@ def compare_gpu(out, gpu, theirs):
         out.look(f"{name} {what}", ours or None,
                  whole(number(theirs.get(link + key))), moment)
     out.look(f"{name} memory in MiB", gpu["memory_bytes"] >> 20,
-             whole(number(theirs.get("FB Memory Usage/Total"))))
+             usable_memory(theirs))
     out.look(f"{name} memory clock in MHz",
              gpu["memory_clock_hz"] // 10**6 or None,
              whole(number(theirs.get("Max Clocks/Memory"))))

@@ -28,7 +28,7 @@ static cu_result info(size_t *out_free, size_t *out_total)
     }
     const struct sim_gpu *gpu = &sim_machine()->gpus[context->gpu];
 
-    *out_total = (size_t)gpu->profile->memory_mib << 20;
+    *out_total = (size_t)profile_usable_bytes(gpu->profile);
     *out_free = *out_total - gpu->used_bytes;
     return CU_SUCCESS;
 }
@@ -51,7 +51,7 @@ static cu_result alloc(cu_address *out, size_t bytes)
     }
     sim_drain(context);
     struct sim_gpu *gpu = &machine->gpus[context->gpu];
-    const uint64_t total = (uint64_t)gpu->profile->memory_mib << 20;
+    const uint64_t total = profile_usable_bytes(gpu->profile);
 
     if (bytes > total - gpu->used_bytes || is_refused(machine, bytes)) {
         return CU_ERROR_OUT_OF_MEMORY;

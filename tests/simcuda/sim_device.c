@@ -173,7 +173,7 @@ static cu_result total_memory(size_t *out, int device)
     if (gpu == NULL) {
         return CU_ERROR_INVALID_DEVICE;
     }
-    *out = (size_t)gpu->memory_mib << 20;
+    *out = (size_t)profile_usable_bytes(gpu);
     return CU_SUCCESS;
 }
 

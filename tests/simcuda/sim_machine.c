@@ -161,7 +161,6 @@ static int make_gpus(void)
 
         gpu->profile = &machine.profile.gpus[i];
         gpu->context.gpu = i;
-        gpu->used_bytes = (uint64_t)gpu->profile->reserved_mib << 20;
         bytes += (uint64_t)gpu->profile->memory_mib << 20;
     }
     /* Four times the memory: addresses are rarely used again. */

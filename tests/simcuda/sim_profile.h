@@ -62,7 +62,9 @@ struct profile_gpu {
     char serial[PROFILE_TEXT], vbios[PROFILE_TEXT], board[PROFILE_TEXT];
     char process[PROFILE_TEXT]; /* that uses the GPU too, or "" */
     uint32_t node;
-    uint32_t memory_mib, reserved_mib, l2_kib;
+    uint32_t memory_mib;   /* NVML's total */
+    uint32_t reserved_mib; /* of it, the driver keeps this for itself */
+    uint32_t l2_kib;
     uint32_t units, compute; /* 90: capability 9.0 */
     uint32_t memory_clock_mhz, sm_clock_mhz, memory_bus_bits;
     uint32_t shared_kib;   /* per SM */
@@ -108,6 +110,14 @@ struct profile {
     struct profile_host host;
     struct profile_gpu *gpus; /* count of them */
 };
+
+/* What programs can have of a GPU's memory, which is the driver's total. */
+static inline uint64_t profile_usable_bytes(const struct profile_gpu *gpu)
+{
+    return gpu->reserved_mib < gpu->memory_mib
+               ? (uint64_t)(gpu->memory_mib - gpu->reserved_mib) << 20
+               : 0;
+}
 
 /* name: a path with a slash, or NAME.cfg in folder. text: sentence for people
  * where something is wrong. 0 or -1. */

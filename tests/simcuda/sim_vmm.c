@@ -145,7 +145,7 @@ static cu_result create(
         gpu->profile->fabric < 2) {
         return CU_ERROR_NOT_PERMITTED;
     }
-    const uint64_t total = (uint64_t)gpu->profile->memory_mib << 20;
+    const uint64_t total = profile_usable_bytes(gpu->profile);
 
     if (bytes > total - gpu->used_bytes) {
         return CU_ERROR_OUT_OF_MEMORY;

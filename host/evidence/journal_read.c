@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "record_json.h"
@@ -14,12 +15,16 @@ struct line_reader {
     uint32_t number; /* of the line, from 1 */
 };
 
-/* The version is looked at before anything else of a header: other versions
- * may have other members and names. */
-static int32_t check_version(const json_t *data, struct error *err)
+int32_t journal_check_header(const json_t *line, struct error *err)
 {
+    const char *const type = json_string_value(json_object_get(line, "type"));
+    const json_t *const data = json_object_get(line, "data");
     const json_t *const version = json_object_get(data, "version");
 
+    FAIL_IF(type == NULL || !json_is_object(data), err, NVBW_E_INVALID,
+        "not a line of a journal: type or data is missing");
+    FAIL_IF(strcmp(type, name_of(line_names, LINE_RUN)) != 0, err,
+        NVBW_E_INVALID, "the first line is no header of a run");
     FAIL_IF(!json_is_integer(version), err, NVBW_E_INVALID,
         "the header has no version");
     FAIL_IF(json_integer_value(version) != EVIDENCE_VERSION, err,
@@ -39,15 +44,15 @@ static int32_t take_object(
 
     FAIL_IF(!json_is_string(type_name) || !json_is_object(data), err,
         NVBW_E_INVALID, "not a line of a journal: type or data is missing");
-    if (!name_find(line_names, json_string_value(type_name), &type)) {
-        FAIL_IF(in->number == 1, err, NVBW_E_INVALID,
-            "the first line is no header of a run");
-        return NVBW_OK;
+
+    const int is_known =
+        name_find(line_names, json_string_value(type_name), &type);
+
+    if (in->number == 1 || (is_known && type == LINE_RUN)) {
+        TRY(journal_check_header(line, err));
     }
-    FAIL_IF(in->number == 1 && type != LINE_RUN, err, NVBW_E_INVALID,
-        "the first line is no header of a run");
-    if (type == LINE_RUN) {
-        TRY(check_version(data, err));
+    if (!is_known) {
+        return NVBW_OK;
     }
 
     void *const object = arena_alloc(in->arena, 1, line_fields(type)->size);

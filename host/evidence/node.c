@@ -129,21 +129,6 @@ static int is_type(const json_t *line, const char *type)
            json_is_object(json_object_get(line, "data"));
 }
 
-static int32_t check_header(const json_t *line, struct error *err)
-{
-    const json_t *const version =
-        json_object_get(json_object_get(line, "data"), "version");
-
-    FAIL_IF(!is_type(line, "run"), err, NVBW_E_INVALID,
-        "it begins with no header of a run");
-    FAIL_IF(json_integer_value(version) != EVIDENCE_VERSION, err,
-        NVBW_E_INVALID,
-        "written in version %lld of the journal form; this build reads "
-        "version %d",
-        (long long)json_integer_value(version), EVIDENCE_VERSION);
-    return NVBW_OK;
-}
-
 static int32_t check_group(
     const struct node_group *group, uint32_t *cells, struct error *err)
 {
@@ -209,7 +194,7 @@ static int32_t read_lines(
     TRY(find_end(in, 0, &first, err));
     TRY(parse_line(in, 0, first, &line, err));
 
-    int32_t status = check_header(line, err);
+    int32_t status = journal_check_header(line, err);
 
     json_decref(line);
     TRY(status);

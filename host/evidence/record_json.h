@@ -37,4 +37,9 @@ int32_t fields_from_json(const struct fields *fields, const json_t *json,
 json_t *text_to_json(const char *text);
 json_t *real_to_json(double value);
 
+/* The first line of a journal or a summary. Its version is looked at before
+ * anything else: other versions may have other members and names.
+ * (journal_read.c) */
+int32_t journal_check_header(const json_t *line, struct error *err);
+
 #endif

@@ -2,10 +2,10 @@
  * Copyright The nvbw-host authors */
 #include "cmd.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "nearest.h"
+#include "say.h"
 
 const struct command *const commands[] = {
     &command_run,
@@ -50,6 +50,6 @@ int32_t command_unknown(const char *name, struct error *err)
 
 int command_fail(const struct error *err, int exit_code)
 {
-    fprintf(stderr, "nvbw-host: %s\n", err->text);
+    say("%s", err->text);
     return exit_code;
 }

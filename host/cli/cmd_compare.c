@@ -7,6 +7,7 @@
 #include "baseline_file.h"
 #include "compare_text.h"
 #include "quantity.h"
+#include "text_clean.h"
 
 enum { TEXT_LIMIT = 512 << 20 };
 static const double MARGIN_MOST = 0.5;
@@ -63,6 +64,9 @@ static int run(const struct options *options, struct arena *arena)
     if (compare(options, arena, &out, &exit_code, &err) < 0) {
         exit_code = command_fail(&err, EXIT_USAGE);
     } else if (!options->quiet || options->json) {
+        if (!options->json) {
+            text_clean(out.text, 1);
+        }
         fputs(out.text, stdout);
     }
     strbuf_free(&out);

@@ -6,6 +6,7 @@
 
 #include "judge.h"
 #include "run_dir.h"
+#include "say.h"
 
 static int run(const struct options *options, struct arena *arena)
 {
@@ -24,7 +25,7 @@ static int run(const struct options *options, struct arena *arena)
         return command_fail(&err, EXIT_USAGE);
     }
     for (uint32_t i = 0; i < count; i++) {
-        fprintf(stderr, "nvbw-host: %s/%s\n", dir, bad[i]);
+        say("%s/%s", dir, bad[i]);
     }
     if (count == 0 && !options->quiet) {
         printf("%s: all sums are right\n", dir);

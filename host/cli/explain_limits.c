@@ -12,6 +12,7 @@
 #include "quantity.h"
 #include "report_matrix.h"
 #include "state.h"
+#include "text_clean.h"
 
 /* The recorded flows of each unit stand in for measured evidence: the judge
  * then finds every limit and has no figure to hold against it. */
@@ -116,6 +117,8 @@ static int32_t explain(struct prepared *prepared, struct error *err)
     evidence.baseline = prepared->baseline;
     TRY(evidence_add(
         &evidence, prepared->arena, LINE_PLAN, &prepared->plan, err));
+    /* A copy, of which nothing but what is printed is made. */
+    text_clean_object(line_fields(LINE_PLAN), &evidence.plan, 0);
     TRY(evidence_add(
         &evidence, prepared->arena, LINE_FACTS, &prepared->facts, err));
     for (uint32_t i = 0; prepare_efficiency(prepared, i) != NULL; i++) {

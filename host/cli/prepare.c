@@ -13,6 +13,7 @@
 #include "expect.h"
 #include "nvbandwidth_mode.h"
 #include "run.h"
+#include "say.h"
 #include "state.h"
 #include "sweep.h"
 #include "version.h"
@@ -296,14 +297,16 @@ int32_t prepare_plugins(struct prepared *prepared, struct error *err)
 /* what: the kind of file that is wrong. */
 static void print_problem(const char *what, const struct problem *problem)
 {
-    fprintf(stderr, "nvbw-host: %s", problem->is_warning ? "warning: " : "");
+    const char *const warning = problem->is_warning ? "warning: " : "";
+
     if (problem->origin.file != NULL && problem->origin.line > 0) {
-        fprintf(stderr, "%s %s:%u: ", what, problem->origin.file,
-            problem->origin.line);
+        say("%s%s %s:%u: %s", warning, what, problem->origin.file,
+            problem->origin.line, problem->text);
     } else if (problem->origin.file != NULL) {
-        fprintf(stderr, "%s: ", problem->origin.file);
+        say("%s%s: %s", warning, problem->origin.file, problem->text);
+    } else {
+        say("%s%s", warning, problem->text);
     }
-    fprintf(stderr, "%s\n", problem->text);
 }
 
 static void print_problems(const struct prepared *prepared, const char *what,
@@ -376,7 +379,7 @@ int32_t prepare_budget(struct prepared *prepared, struct error *err)
 
     prepared->fit_words = fit_words(&prepared->fit, budget_ns, prepared->arena);
     if (prepared->fit_words != NULL) {
-        fprintf(stderr, "nvbw-host: %s\n", prepared->fit_words);
+        say("%s", prepared->fit_words);
     }
     return fit_apply(&prepared->fit, &prepared->schedule, prepared->arena, err);
 }
@@ -404,9 +407,8 @@ int32_t prepare_expect(struct prepared *prepared, struct error *err)
     for (uint32_t i = 0; i < count; i++) {
         const int accepted = is_accepted(prepared, &faults[i]);
 
-        fprintf(stderr, "nvbw-host: plan %s:%u: %s%s\n", faults[i].origin.file,
-            faults[i].origin.line, faults[i].what,
-            accepted ? ", which is accepted" : "");
+        say("plan %s:%u: %s%s", faults[i].origin.file, faults[i].origin.line,
+            faults[i].what, accepted ? ", which is accepted" : "");
         if (!accepted && first == NULL) {
             first = faults[i].what;
         }

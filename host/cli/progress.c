@@ -11,8 +11,10 @@
 
 #include "quantity.h"
 #include "report_matrix.h"
+#include "say.h"
 #include "state.h"
 #include "stats.h"
+#include "text_clean.h"
 
 enum { WATCH_TEXT_BYTES = 1 << 20 };
 
@@ -44,11 +46,14 @@ static void erase(struct progress *progress)
 
 static void draw(struct progress *progress, const char *text)
 {
-    const int width = (int)columns() - 1;
+    char line[sizeof progress->line];
 
-    if (progress->terminal && strcmp(text, progress->line) != 0) {
-        fprintf(stderr, "\r\033[K%.*s", width, text);
-        snprintf(progress->line, sizeof progress->line, "%s", text);
+    snprintf(line, sizeof line, "%s", text);
+    text_clean(line, 0);
+    if (progress->terminal && strcmp(line, progress->line) != 0) {
+        fprintf(
+            stderr, "\r\033[K%.*s", (int)text_fit(line, columns() - 1), line);
+        snprintf(progress->line, sizeof progress->line, "%s", line);
     }
 }
 
@@ -95,7 +100,7 @@ static void unit_begins(void *user, const struct unit *unit, uint32_t wanted)
     if (progress->quiet || progress->terminal || wanted == 0) {
         return;
     }
-    fprintf(stderr, "[%u/%u] %s/%s%s%s\n", unit->id + 1,
+    say_plain("[%u/%u] %s/%s%s%s", unit->id + 1,
         progress->evidence->units_count, unit->plugin, unit->testcase,
         unit->sweep == NULL ? "" : " ", unit->sweep == NULL ? "" : unit->sweep);
 }
@@ -157,8 +162,8 @@ static void print_cell(const struct progress *progress, const struct unit *unit,
             unit->shapes[place.shape].unit, figure + 1, sizeof figure - 1);
     }
     name_cell(progress, unit, cell, name, sizeof name);
-    fprintf(stderr, "  %s/%s %s: %s%s%s%s\n", unit->plugin, unit->testcase,
-        name, name_of(state_names, record->state), figure,
+    say_plain("  %s/%s %s: %s%s%s%s", unit->plugin, unit->testcase, name,
+        name_of(state_names, record->state), figure,
         record->message == NULL ? "" : ": ",
         record->message == NULL ? "" : record->message);
 }
@@ -201,8 +206,8 @@ static void event(void *user, const struct event *event)
 
     if (!progress->quiet && (progress->verbose || is_loud)) {
         erase(progress);
-        fprintf(stderr, "  %s: %s\n", event->what,
-            event->text == NULL ? "" : event->text);
+        say_plain(
+            "  %s: %s", event->what, event->text == NULL ? "" : event->text);
     }
 }
 
@@ -243,6 +248,7 @@ static void tick(void *user, uint64_t now_ns)
     if (text.length > 0) {
         snprintf(line, sizeof line, "%s", progress->line);
         erase(progress);
+        text_clean(text.text, 1);
         fputs(text.text, stderr);
         if (line[0] != '\0') {
             draw(progress, line);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text_clean.h"
+
 enum { HEADING_EVERY = 40, LINE_BYTES = 512, CELL_BYTES = 16 };
 static const uint64_t EVERY_NS = 1000000000u;
 
@@ -150,8 +152,7 @@ static void add_line(const struct watch_lines *lines, uint32_t gpu,
         cell(cells[10], 0, r->busy_percent),
         cell(cells[11], 0, r->memory_percent), pairs[3]);
     add_notes(line, &text);
-    strbuf_add_n(
-        out, text.text, text.length < columns ? text.length : (size_t)columns);
+    strbuf_add_n(out, text.text, text_fit(text.text, columns));
     strbuf_add(out, "\n");
     strbuf_free(&text);
 }

@@ -17,6 +17,7 @@ struct report_input {
 
 struct report_format {
     const char *name, *summary;
+    uint32_t for_people; /* 1: text that may go to a terminal */
     int32_t (*write)(const struct report_input *input, struct strbuf *out,
         struct error *err);
 };
@@ -24,6 +25,9 @@ struct report_format {
 extern const struct report_format report_formats[];
 const struct report_format *report_find(const char *name);
 
+/* Writes a text to a file, whole or not at all; "-" is stdout. */
+int32_t report_put(
+    const char *file, const struct strbuf *text, struct error *err);
 /* Writes one report to a file, whole or not at all; "-" is stdout. */
 int32_t report_write(const struct report_format *format,
     const struct report_input *input, const char *file, struct error *err);

@@ -5,54 +5,13 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "text_clean.h"
+
 /* What stands for a character of ASCII; NULL: the character itself. */
 struct escape {
     char character;
     const char *text;
 };
-
-static const char replacement[] = "\xef\xbf\xbd";
-
-/* Length of the well-formed sequence at text and its code point; 0 if there is
- * none: overlong forms, surrogates and numbers past U+10FFFF are none. */
-static size_t decode(const unsigned char *text, uint32_t *out_code)
-{
-    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    const size_t length = text[0] < 0x80                      ? 1
-                          : text[0] >= 0xc2 && text[0] < 0xe0 ? 2
-                          : text[0] >= 0xe0 && text[0] < 0xf0 ? 3
-                          : text[0] >= 0xf0 && text[0] < 0xf5 ? 4
-                                                              : 0;
-
-    if (length < 2) {
-        *out_code = text[0];
-        return length;
-    }
-
-    uint32_t code = text[0] & (0x7fU >> length);
-
-    for (size_t i = 1; i < length; i++) {
-        if ((text[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-        code = code << 6 | (text[i] & 0x3fU);
-    }
-    *out_code = code;
-    return code < least[length] || code > 0x10ffff ||
-                   (code >= 0xd800 && code < 0xe000)
-               ? 0
-               : length;
-}
-
-/* Characters that a reader does not see but that change what it sees, and
- * those that XML forbids. */
-static int is_unwanted(uint32_t code)
-{
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) ||
-           (code >= 0x200e && code <= 0x200f) ||
-           (code >= 0x2028 && code <= 0x202e) ||
-           (code >= 0x2066 && code <= 0x2069) || (code & 0xfffe) == 0xfffe;
-}
 
 static const char *escape_of(const struct escape *escapes, char character)
 {
@@ -69,14 +28,14 @@ static void add_escaped(
 {
     while (text != NULL && *text != '\0') {
         uint32_t code = 0;
-        const size_t length = decode((const unsigned char *)text, &code);
+        const size_t length = text_character(text, &code);
         const char *const other =
             length == 1 ? escape_of(escapes, *text) : NULL;
 
         if (strchr("\t\n\r", *text) != NULL) {
             strbuf_add(out, " ");
-        } else if (length == 0 || is_unwanted(code)) {
-            strbuf_add(out, replacement);
+        } else if (length == 0 || text_is_unwanted(code)) {
+            strbuf_add(out, "?");
         } else if (other != NULL) {
             strbuf_add(out, other);
         } else {

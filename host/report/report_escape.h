@@ -10,7 +10,7 @@
 
 /* UTF-8 without control characters: ends of line and tabs become blanks; other
  * controls, marks that turn the direction of writing and bytes that are no
- * UTF-8 become U+FFFD. NULL is "". */
+ * UTF-8 become "?", as text_clean.h has it. NULL is "". */
 void escape_plain(struct strbuf *out, const char *text);
 
 /* The same for HTML and XML, in text and in quoted attributes. */

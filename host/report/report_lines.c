@@ -6,6 +6,39 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "text_clean.h"
+
+const char *const lines_paints[] = { PAINT_BAD, PAINT_ODD, PAINT_GOOD,
+    PAINT_STRONG, PAINT_END, NULL };
+
+/* Characters of the first bytes of text. */
+static uint32_t width_of(const char *text, size_t bytes)
+{
+    uint32_t width = 0;
+
+    for (size_t i = 0; i < bytes; i++) {
+        width += ((unsigned char)text[i] & 0xc0) != 0x80;
+    }
+    return width;
+}
+
+/* Up to the next blank that a line may be broken at: not before a "%". */
+static size_t word_length(const char *text)
+{
+    size_t length = strcspn(text, " \n");
+
+    while (text[length] == ' ' && text[length + 1] == '%') {
+        length += 1 + strcspn(text + length + 1, " \n");
+    }
+    return length;
+}
+
+void lines_clean(struct strbuf *out, size_t from)
+{
+    text_clean(out->text + from, 0);
+    out->length = from + strlen(out->text + from);
+}
+
 void lines_add(
     struct strbuf *out, uint32_t columns, uint32_t indent, const char *text)
 {
@@ -15,9 +48,10 @@ void lines_add(
     strbuf_add_repeat(out, ' ', indent);
     while (*text != '\0') {
         const size_t blanks = strspn(text, " \n");
-        const size_t word = strcspn(text + blanks, " \n");
+        const size_t word = word_length(text + blanks);
+        const uint32_t width = width_of(text + blanks, word);
 
-        if (!is_first && at + 1 + word > columns) {
+        if (!is_first && at + 1 + width > columns) {
             at = indent + 2;
             strbuf_add(out, "\n");
             strbuf_add_repeat(out, ' ', at);
@@ -25,8 +59,12 @@ void lines_add(
             strbuf_add(out, " ");
             at++;
         }
+
+        const size_t from = out->length;
+
         strbuf_add_n(out, text + blanks, word);
-        at += (uint32_t)word;
+        lines_clean(out, from);
+        at += width;
         text += blanks + word;
         text += strspn(text, " \n");
         is_first = 0;

@@ -7,11 +7,14 @@
 #include "report.h"
 
 /* Adds text broken at blanks to lines of `columns`; the first begins at column
- * indent, the others two further in. */
+ * indent, the others two further in. What is unwanted in it becomes "?". */
 void lines_add(
     struct strbuf *out, uint32_t columns, uint32_t indent, const char *text);
 void lines_format(struct strbuf *out, uint32_t columns, uint32_t indent,
     const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Cleans what was added from there on; it has no lines. (text_clean.h) */
+void lines_clean(struct strbuf *out, size_t from);
 
 /* Colours, for terminals; PAINT_END ends each. */
 #define PAINT_BAD    "\033[1;31m"
@@ -19,6 +22,9 @@ void lines_format(struct strbuf *out, uint32_t columns, uint32_t indent,
 #define PAINT_GOOD   "\033[1;32m"
 #define PAINT_STRONG "\033[1m"
 #define PAINT_END    "\033[0m"
+/* All of them, ended by NULL: the one thing of the kind that may stand in a
+ * report. */
+extern const char *const lines_paints[];
 /* Adds one of them where the report has colours. */
 void lines_paint(
     struct strbuf *out, const struct report_input *input, const char *paint);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report_lines.h"
+#include "text_clean.h"
 
 enum { SHOWN_LIMIT = 32, CELL_WIDTH = 10, LABEL_WIDTH = 10 };
 
@@ -52,6 +53,7 @@ void report_label(const struct facts *facts, const struct unit *unit,
     } else {
         label_place(facts, unit, axis, at, out);
     }
+    text_clean(out, 0);
 }
 
 void report_cell_label(const struct facts *facts, const struct unit *unit,
@@ -176,6 +178,19 @@ static void end_line(struct strbuf *out)
     strbuf_add(out, "\n");
 }
 
+/* As many characters of a label as fit, filled up with blanks. */
+static void add_name(
+    struct strbuf *out, const char *label, uint32_t width, int is_right)
+{
+    const size_t bytes = text_fit(label, width);
+    const size_t all = text_width(label);
+    const size_t blanks = all < width ? width - all : 0;
+
+    strbuf_add_repeat(out, ' ', is_right ? blanks : 0);
+    strbuf_add_n(out, label, bytes);
+    strbuf_add_repeat(out, ' ', is_right ? 0 : blanks);
+}
+
 /* A matrix of one column reads better as a row. */
 struct orientation {
     uint32_t rows, cols;
@@ -193,12 +208,14 @@ static void add_block(const struct report_input *input,
     strbuf_format(out, "  %-*s", LABEL_WIDTH, "");
     for (uint32_t col = first; col < end; col++) {
         report_label(facts, of->unit, of->shape, !as->is_turned, col, label);
-        strbuf_format(out, "%*.*s ", CELL_WIDTH - 1, CELL_WIDTH - 1, label);
+        add_name(out, label, CELL_WIDTH - 1, 1);
+        strbuf_add(out, " ");
     }
     end_line(out);
     for (uint32_t row = 0; row < as->rows; row++) {
         report_label(facts, of->unit, of->shape, as->is_turned, row, label);
-        strbuf_format(out, "  %-*.*s", LABEL_WIDTH, LABEL_WIDTH, label);
+        strbuf_add(out, "  ");
+        add_name(out, label, LABEL_WIDTH, 0);
         for (uint32_t col = first; col < end; col++) {
             add_cell(input, scale,
                 as->is_turned ? report_shape_at(of, col, row)

@@ -2,49 +2,126 @@
  * Copyright The nvbw-host authors */
 #include "text_clean.h"
 
-static int is_continuation(unsigned char byte)
-{
-    return (byte & 0xc0) == 0x80;
-}
+#include <string.h>
 
-/* Length of the UTF-8 sequence of two to four bytes at text, or 0. C1 control
- * characters (0xc2 0x80 to 0x9f) count as none. */
-static size_t sequence_length(const unsigned char *text)
+size_t text_character(const char *text, uint32_t *out_code)
 {
-    const size_t length = text[0] >= 0xf0 && text[0] < 0xf5   ? 4
-                          : text[0] >= 0xe0 && text[0] < 0xf0 ? 3
-                          : text[0] >= 0xc2 && text[0] < 0xe0 ? 2
-                                                              : 0;
+    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    const unsigned char first = (unsigned char)text[0];
+    const size_t length = first < 0x80                    ? 1
+                          : first >= 0xc2 && first < 0xe0 ? 2
+                          : first >= 0xe0 && first < 0xf0 ? 3
+                          : first >= 0xf0 && first < 0xf5 ? 4
+                                                          : 0;
+
+    *out_code = first;
+    if (length < 2) {
+        return length;
+    }
+
+    uint32_t code = first & (0x7fU >> length);
 
     for (size_t i = 1; i < length; i++) {
-        if (!is_continuation(text[i])) {
+        const unsigned char byte = (unsigned char)text[i];
+
+        if ((byte & 0xc0) != 0x80) {
             return 0;
         }
+        code = code << 6 | (byte & 0x3fU);
     }
-    return length == 2 && text[0] == 0xc2 && text[1] < 0xa0 ? 0 : length;
+    *out_code = code;
+    return code < least[length] || code > 0x10ffff ||
+                   (code >= 0xd800 && code < 0xe000)
+               ? 0
+               : length;
 }
 
-static int clean_byte(unsigned char byte, int keep_lines)
+int text_is_unwanted(uint32_t code)
 {
-    if (byte == '\n' || byte == '\t') {
-        return keep_lines ? byte : ' ';
+    static const struct {
+        uint32_t first, last;
+    } unwanted[] = {
+        { 0x00, 0x1f }, { 0x7f, 0x9f }, /* C0, C1: control characters */
+        { 0x61c, 0x61c }, { 0x200e, 0x200f }, { 0x202a, 0x202e },
+        { 0x2066, 0x2069 },                       /* direction of writing */
+        { 0x2028, 0x2029 },                       /* ends of lines */
+        { 0xfff9, 0xfffb }, { 0xe0000, 0xe007f }, /* notes, tags: unseen */
+    };
+
+    for (size_t i = 0; i < sizeof unwanted / sizeof unwanted[0]; i++) {
+        if (code >= unwanted[i].first && code <= unwanted[i].last) {
+            return 1;
+        }
     }
-    if (byte == '\r') {
-        return ' ';
+    return (code & 0xfffe) == 0xfffe;
+}
+
+/* What starts at text and is to stay: one of kept. */
+static size_t kept_length(const char *text, const char *const *kept)
+{
+    for (; kept != NULL && *kept != NULL; kept++) {
+        if (strncmp(text, *kept, strlen(*kept)) == 0) {
+            return strlen(*kept);
+        }
     }
-    return byte >= 0x20 && byte < 0x7f ? byte : '?';
+    return 0;
+}
+
+/* Nothing grows, so the text is written over itself. */
+static void clean(char *text, int keep_lines, const char *const *kept)
+{
+    char *out = text;
+
+    while (*text != '\0') {
+        uint32_t code = 0;
+        const size_t keep = kept_length(text, kept);
+        const size_t length = keep > 0 ? keep : text_character(text, &code);
+        const int is_blank = *text == '\n' || *text == '\t' || *text == '\r';
+
+        if (keep > 0 || (is_blank && keep_lines && *text != '\r') ||
+            (length > 0 && !text_is_unwanted(code))) {
+            memmove(out, text, length);
+            out += length;
+        } else {
+            *out++ = is_blank ? ' ' : '?';
+        }
+        text += length == 0 ? 1 : length;
+    }
+    *out = '\0';
 }
 
 void text_clean(char *text, int keep_lines)
 {
-    while (*text != '\0') {
-        const size_t length = sequence_length((const unsigned char *)text);
+    clean(text, keep_lines, NULL);
+}
 
-        if (length == 0) {
-            *text = (char)clean_byte((unsigned char)*text, keep_lines);
-        }
-        text += length == 0 ? 1 : length;
+void text_clean_but(char *text, const char *const *kept)
+{
+    clean(text, 1, kept);
+}
+
+size_t text_fit(const char *text, size_t columns)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < columns && text[at] != '\0'; i++) {
+        uint32_t code = 0;
+        const size_t length = text_character(text + at, &code);
+
+        at += length == 0 ? 1 : length;
     }
+    return at;
+}
+
+size_t text_width(const char *text)
+{
+    size_t count = 0;
+
+    while (*text != '\0') {
+        text += text_fit(text, 1);
+        count++;
+    }
+    return count;
 }
 
 static void clean_list(const struct field *field, void *object, int keep_lines)

@@ -83,6 +83,22 @@ with Folder() as f:
         check("\x1b[" not in seen, f"no colour with {env}")
     _, seen = terminal(f, "report", "run one", NO_COLOR="")
     contains(seen, "\x1b[1;31m", "an empty NO_COLOR asks for nothing")
+    # What a plugin says reaches a terminal in every way, and does nothing there.
+    bad = BUILD / "tests/contract/plugins/text_binary"
+    f.write("bad.cfg", 'name = "a\x1b[2Jb"; suites = ( { plugin = '
+            '"text_binary"; } );')
+    code, seen = terminal(f, "-c", "bad.cfg", "--plugin-dir", bad, "-v",
+                          "--trust-plugins", "--run-dir", "bad")
+    _, again = terminal(f, "report", "bad")
+    for text in (seen, again):
+        contains(text, "?]0;owned?", f"what the plugin says ({code})")
+        rest = re.sub(r"\r\x1b\[K|\x1b\[[0-9;]*m|\r\n", "", text)
+        check(not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ufffd]", rest),
+              f"control characters on a terminal: {rest!r}")
+    _, seen = terminal(f, "report", "no\x1b[2J\x9b\u202esuch")
+    contains(seen, "no?[2J?", "an error")
+    check("\x1b" not in seen and "\u202e" not in seen, "an error with escapes")
+
     _, wide = terminal(f, "report", "run one", columns=200)
     check(re.search(r"GPU 0 .* GPU 7", plain(wide)), "a wide terminal is used")
     code, out, _ = f.host("report", "run one")

@@ -34,9 +34,36 @@ static void test_texts(void **state)
     expect_clean("\xc3\x28 \x80 \xff\xfe", 0, "?( ? ??");
     expect_clean("\xc2\x9b"
                  "31m",
-        0, "??31m");
+        0, "?31m");
     expect_clean("cut \xe2\x82", 0, "cut ??");
     expect_clean("\xc0\xaf\xf8", 0, "???");
+    expect_clean("a\xe2\x80\xaegpj", 0, "a?gpj");
+    expect_clean("\xe2\x80\xa8\xd8\x9c\xf3\xa0\x81\x81.", 1, "???.");
+    expect_clean("\xed\xa0\x80\xe0\x80\xbc", 0, "??????");
+}
+
+static void test_kept(void **state)
+{
+    static const char *const kept[] = { "\033[1m", "\033[0m", NULL };
+    char text[] = "\033[1mbold\033[0m\t\033[2J\n\033[1\r\x9b.";
+
+    (void)state;
+    text_clean_but(text, kept);
+    assert_string_equal(text, "\033[1mbold\033[0m\t?[2J\n?[1 ?.");
+    text_clean_but(text, NULL);
+    assert_string_equal(text, "?[1mbold?[0m\t?[2J\n?[1 ?.");
+}
+
+static void test_columns(void **state)
+{
+    (void)state;
+    assert_int_equal(text_width(""), 0);
+    assert_int_equal(text_width("a\xc3\xa4\xe2\x82\xac\xff"), 4);
+    assert_int_equal(text_fit("a\xc3\xa4\xe2\x82\xac.", 0), 0);
+    assert_int_equal(text_fit("a\xc3\xa4\xe2\x82\xac.", 2), 3);
+    assert_int_equal(text_fit("a\xc3\xa4\xe2\x82\xac.", 3), 6);
+    assert_int_equal(text_fit("a\xc3\xa4", 9), 3);
+    assert_int_equal(text_fit("\xe2\x82", 1), 1);
 }
 
 static void test_object(void **state)
@@ -60,6 +87,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_columns),
         cmocka_unit_test(test_object),
     };
 

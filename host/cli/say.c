@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The nvbw-host authors */
+#include "say.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "text_clean.h"
+
+enum { SAID_BYTES = 4096 };
+
+static void say_list(const char *who, const char *format, va_list args)
+{
+    char text[SAID_BYTES];
+
+    vsnprintf(text, sizeof text, format, args);
+    text_clean(text, 0);
+    fprintf(stderr, "%s%s\n", who, text);
+}
+
+void say(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say_list("nvbw-host: ", format, args);
+    va_end(args);
+}
+
+void say_plain(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say_list("", format, args);
+    va_end(args);
+}

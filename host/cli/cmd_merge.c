@@ -9,7 +9,9 @@
 #include "baseline_file.h"
 #include "fleet_report.h"
 #include "host_names.h"
+#include "report.h"
 #include "report_node.h"
+#include "text_clean.h"
 
 static const size_t FLEET_LIMIT_BYTES = (size_t)4 << 30;
 static const size_t NODE_LIMIT_BYTES = (size_t)4 << 30;
@@ -106,35 +108,94 @@ static int32_t add_runs(struct merge *merge, struct error *err)
     return NVBW_OK;
 }
 
-static int32_t write_out(
-    const struct options *options, const struct strbuf *text, struct error *err)
+static int32_t write_format(const struct merge *merge,
+    const struct fleet_format *format, const char *file, struct error *err)
 {
-    FAIL_IF(
-        text->failed, err, NVBW_E_SYSTEM, "the fleet's report is too large");
-    if (options->output != NULL) {
-        return file_write_atomic(
-            options->output, text->text, text->length, err);
+    struct strbuf text;
+
+    strbuf_init(&text, TEXT_LIMIT_BYTES);
+
+    int32_t status = format->write(&merge->fleet, &text, err);
+
+    if (status >= 0 && text.failed) {
+        status = error_set(err, NVBW_E_SYSTEM,
+            "the fleet's %s report is too large", format->name);
     }
-    fwrite(text->text, 1, text->length, stdout);
+    if (status >= 0 && format->write != fleet_json) {
+        text_clean(text.text, 1);
+        text.length = strlen(text.text);
+    }
+    if (status >= 0) {
+        status = report_put(file, &text, err);
+    }
+    strbuf_free(&text);
+    return status;
+}
+
+/* "html=fleet.html" into its halves. */
+static int32_t split(const char *text, const struct fleet_format **out_format,
+    const char **out_file, struct error *err)
+{
+    const size_t length = strcspn(text, "=");
+    char name[32];
+
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    *out_format = fleet_format_find(name);
+    FAIL_IF(text[length] == '\0' || text[length + 1] == '\0', err,
+        NVBW_E_INVALID, "--report \"%s\": it is FORMAT=FILE, with - for stdout",
+        text);
+    FAIL_IF(*out_format == NULL, err, NVBW_E_INVALID,
+        "--report \"%s\": merge has the formats text, verdict, json and html",
+        text);
+    *out_file = text + length + 1;
     return NVBW_OK;
 }
 
-static int32_t report_fleet(
-    const struct merge *merge, struct strbuf *text, struct error *err)
+/* Looked at before ten thousand runs are read. */
+static int32_t check_reports(const struct options *options, struct error *err)
 {
-    if (merge->options->json) {
-        TRY(fleet_json(&merge->fleet, text, err));
-    } else {
-        fleet_text(&merge->fleet, text);
+    const struct fleet_format *format = NULL;
+    const char *file = NULL;
+    uint32_t on_stdout = 0;
+
+    for (uint32_t i = 0; i < options->reports.count; i++) {
+        TRY(split(options->reports.texts[i], &format, &file, err));
+        on_stdout += strcmp(file, "-") == 0;
     }
-    return write_out(merge->options, text, err);
+    FAIL_IF(
+        on_stdout > 1, err, NVBW_E_INVALID, "only one report can go to stdout");
+    return NVBW_OK;
+}
+
+/* Those that were asked for; then what a person reads, unless a report went to
+ * stdout. */
+static int32_t report_fleet(const struct merge *merge, struct error *err)
+{
+    const struct options *const options = merge->options;
+    const char *const name = options->json    ? "json"
+                             : options->quiet ? "verdict"
+                                              : "text";
+    int is_taken = 0;
+
+    for (uint32_t i = 0; i < options->reports.count; i++) {
+        const struct fleet_format *format = NULL;
+        const char *file = NULL;
+
+        TRY(split(options->reports.texts[i], &format, &file, err));
+        TRY(write_format(merge, format, file, err));
+        is_taken |= strcmp(file, "-") == 0;
+    }
+    return is_taken && options->output == NULL
+               ? NVBW_OK
+               : write_format(merge, fleet_format_find(name),
+                     options->output == NULL ? "-" : options->output, err);
 }
 
 static int32_t merge_all(struct merge *merge, struct error *err)
 {
     struct text_list expected = { NULL, 0 };
-    struct strbuf text;
 
+    TRY(check_reports(merge->options, err));
     for (uint32_t i = 0; i < merge->options->expected.count; i++) {
         struct error why = { 0 };
 
@@ -144,12 +205,7 @@ static int32_t merge_all(struct merge *merge, struct error *err)
     }
     TRY(add_runs(merge, err));
     TRY(fleet_finish(&merge->fleet, expected.texts, expected.count, err));
-    strbuf_init(&text, TEXT_LIMIT_BYTES);
-
-    const int32_t status = report_fleet(merge, &text, err);
-
-    strbuf_free(&text);
-    return status;
+    return report_fleet(merge, err);
 }
 
 static int run(const struct options *options, struct arena *arena)
@@ -174,7 +230,7 @@ static int run(const struct options *options, struct arena *arena)
 
 const struct command command_merge = {
     .name = "merge",
-    .usage = "RUN_DIR... [--expect-nodes HOSTS] [--full] [--json]",
+    .usage = "RUN_DIR... [--expect-nodes HOSTS] [--report FORMAT=FILE]",
     .summary = "one report of many nodes, outliers and missing ones",
     .run = run,
 };

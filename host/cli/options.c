@@ -26,7 +26,7 @@ const struct option_spec option_specs[] = {
         "run check-plan list topo",
         "GPUs to use: index, range, UUID or PCI address" },
     { "report", 0, OPTION_LIST, AT(reports), "FORMAT=FILE", NULL,
-        "run resume report", "writes a report; - is stdout" },
+        "run resume report merge", "writes a report; - is stdout" },
     { "run-dir", 0, OPTION_TEXT, AT(run_dir), "DIR", NULL, "run",
         "where the run is kept; %h host, %t time" },
     { "budget", 0, OPTION_SET, 0, "DURATION", "budget", "run resume",

@@ -23,8 +23,8 @@ static const char *plural(uint32_t count)
 static void add_more(struct strbuf *out, uint32_t count, uint32_t listed)
 {
     if (count > listed) {
-        strbuf_format(
-            out, "  ... and %u more; --json lists all\n", count - listed);
+        strbuf_format(out, "  ... and %u more; --report json=FILE has all\n",
+            count - listed);
     }
 }
 
@@ -246,92 +246,50 @@ static void add_differences(const struct fleet *fleet, struct strbuf *out)
 
 /* ---- figures ---- */
 
-static int is_same_metric(
-    const struct fleet_cell *one, const struct fleet_cell *other)
-{
-    return fleet_compare_names(one->plugin, other->plugin) == 0 &&
-           fleet_compare_names(one->testcase, other->testcase) == 0 &&
-           fleet_compare_names(one->sweep, other->sweep) == 0 &&
-           fleet_compare_names(one->metric, other->metric) == 0 &&
-           fleet_compare_names(one->gpu_model, other->gpu_model) == 0 &&
-           one->gpus == other->gpus && one->measure == other->measure &&
-           one->better == other->better;
-}
-
-/* Cells of one metric stand beside each other. Of their medians the least and
- * most, and the worst figure with its node. */
-static uint32_t add_metric(
-    const struct fleet *fleet, uint32_t first, struct strbuf *out)
-{
-    const struct fleet_cell *const cell = &fleet->cells[first];
-    const struct fleet_cell *worst = NULL;
-    double low = INFINITY;
-    double high = -INFINITY;
-    char texts[3][32];
-    uint32_t next = first;
-
-    for (;
-         next < fleet->cells_count && is_same_metric(cell, &fleet->cells[next]);
-         next++) {
-        const struct fleet_cell *const at = &fleet->cells[next];
-
-        if (at->count == 0) {
-            continue;
-        }
-        low = fmin(low, at->median);
-        high = fmax(high, at->median);
-        if (worst == NULL ||
-            (at->better == NVBW_LOWER ? at->high > worst->high
-                                      : at->low < worst->low)) {
-            worst = at;
-        }
-    }
-    if (worst != NULL) {
-        quantity_format(low, cell->measure, texts[0], sizeof texts[0]);
-        quantity_format(high, cell->measure, texts[1], sizeof texts[1]);
-        quantity_format(worst->better == NVBW_LOWER ? worst->high : worst->low,
-            cell->measure, texts[2], sizeof texts[2]);
-        strbuf_format(out, "  %s%s%s %s: medians %s to %s, worst %s (%s%s%s)\n",
-            cell->testcase, cell->sweep == NULL ? "" : " ",
-            or_text(cell->sweep, ""), cell->metric, texts[0], texts[1],
-            texts[2], fleet->nodes[worst->worst].host,
-            worst->place[0] == '\0' ? "" : ", ", worst->place);
-    }
-    return next;
-}
-
 static void add_figures(const struct fleet *fleet, struct strbuf *out)
 {
-    const struct fleet_cell *kind = NULL;
+    struct fleet_figures at = { 0 };
+    char texts[3][32];
 
     if (fleet->cells_count > 0) {
         strbuf_add(out, "\nFigures over all nodes, by cell\n");
     }
-    for (uint32_t i = 0; i < fleet->cells_count;) {
-        const struct fleet_cell *const cell = &fleet->cells[i];
+    while (fleet_figures_next(fleet, &at)) {
+        const struct fleet_cell *const cell = at.cell;
 
-        if (kind == NULL || kind->gpus != cell->gpus ||
-            fleet_compare_names(kind->gpu_model, cell->gpu_model) != 0) {
-            kind = cell;
+        if (at.is_first_of_kind) {
             strbuf_format(out, "  nodes of %u x %s\n", cell->gpus,
                 or_text(cell->gpu_model, "no GPU"));
         }
-        i = add_metric(fleet, i, out);
+        if (at.worst == NULL) {
+            continue;
+        }
+        quantity_format(at.low, cell->measure, texts[0], sizeof texts[0]);
+        quantity_format(at.high, cell->measure, texts[1], sizeof texts[1]);
+        quantity_format(
+            at.worst_figure, cell->measure, texts[2], sizeof texts[2]);
+        strbuf_format(out, "  %s%s%s %s: medians %s to %s, worst %s (%s%s%s)\n",
+            cell->testcase, cell->sweep == NULL ? "" : " ",
+            or_text(cell->sweep, ""), cell->metric, texts[0], texts[1],
+            texts[2], fleet->nodes[at.worst->worst].host,
+            at.worst->place[0] == '\0' ? "" : ", ", at.worst->place);
     }
 }
 
 static void add_foot(const struct fleet *fleet, struct strbuf *out)
 {
     strbuf_format(out,
-        "\n%u node%s, %u outlier%s, %u missing, %u without a usable run, exit "
+        "%u node%s, %u outlier%s, %u missing, %u without a usable run, exit "
         "%d\n",
         fleet->counted, plural(fleet->counted), fleet->outlier_nodes,
         plural(fleet->outlier_nodes), fleet->missing_count,
         fleet->troubles_count, fleet->exit_code);
 }
 
-void fleet_text(const struct fleet *fleet, struct strbuf *out)
+int32_t fleet_text(
+    const struct fleet *fleet, struct strbuf *out, struct error *err)
 {
+    (void)err;
     add_head(fleet, out);
     add_nodes(fleet, out);
     add_outliers(fleet, out);
@@ -342,5 +300,15 @@ void fleet_text(const struct fleet *fleet, struct strbuf *out)
     add_superseded(fleet, out);
     add_differences(fleet, out);
     add_figures(fleet, out);
+    strbuf_add(out, "\n");
     add_foot(fleet, out);
+    return NVBW_OK;
+}
+
+int32_t fleet_verdict(
+    const struct fleet *fleet, struct strbuf *out, struct error *err)
+{
+    (void)err;
+    add_foot(fleet, out);
+    return NVBW_OK;
 }

@@ -240,7 +240,8 @@ static void draw(const struct chart *chart)
     html_add(chart->page, "<h4>");
     html_text(chart->page, chart->shape->metric);
     html_format(chart->page,
-        " (%s)</h4>\n<svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\" "
+        " (%s)</h4>\n<div class=\"wide\"><svg class=\"chart\" viewBox=\"0 0 %d "
+        "%d\" role=\"img\" "
         "aria-label=\"Curves over the points of the sweep; the tables below "
         "hold the figures\">\n",
         report_scale_of(chart->shape->unit)->word, LEFT + WIDTH + 40,
@@ -249,7 +250,7 @@ static void draw(const struct chart *chart)
     for (uint32_t i = 0; i < chart->curves_count; i++) {
         add_curve(chart, i);
     }
-    html_add(chart->page, "</svg>\n");
+    html_add(chart->page, "</svg></div>\n");
     add_legend(chart);
 }
 

@@ -164,21 +164,24 @@ static void add_events(const struct html *page)
     const struct evidence *const evidence = page->input->evidence;
     uint32_t told = 0;
 
-    html_add(page, "<details><summary>Events</summary><ul>\n");
     for (uint32_t i = 0; i < evidence->events_count; i++) {
         const struct event *const event = &evidence->events[i];
 
         if (!is_told(event) || told++ >= EVENTS_LIMIT) {
             continue;
         }
+        html_add(
+            page, told == 1 ? "<details><summary>Events</summary><ul>\n" : "");
         html_add(page, "<li>");
         html_text(page, event->what);
         html_add(page, ": ");
         html_text(page, event->text);
         html_add(page, "</li>\n");
     }
-    html_format(page, "</ul>%s</details>\n",
-        told > EVENTS_LIMIT ? "<p>The journal has more.</p>" : "");
+    if (told > 0) {
+        html_format(page, "</ul>%s</details>\n",
+            told > EVENTS_LIMIT ? "<p>The journal has more.</p>" : "");
+    }
 }
 
 void html_environment_add(const struct html *page)

@@ -6,7 +6,9 @@
 
 #include <string.h>
 
-enum { LINE_LIMIT = 1024 };
+#include "report_failed.h"
+
+enum { LINE_LIMIT = 1024, SENTENCE_LIMIT = 1 << 16, FAILED_LIMIT = 50 };
 
 /* The verdict line, its first word by itself. */
 static void add_verdict(const struct html *page)
@@ -58,19 +60,21 @@ static void add_banner(const struct html *page)
 static void add_counts(const struct html *page)
 {
     const struct verdicts *const verdicts = page->input->verdicts;
+    const char *comma = "";
 
     html_format(page, "<p class=\"counts\">%u cell%s planned:", verdicts->count,
         verdicts->count == 1 ? "" : "s");
     for (uint32_t state = STATE_SKIP; state < STATE_COUNT; state++) {
         if (verdicts->by_state[state] > 0) {
-            html_format(page, " <span class=\"s-%s\">%u %s</span>",
+            html_format(page, "%s <span class=\"s-%s\">%u %s</span>", comma,
                 name_of(state_names, state), verdicts->by_state[state],
                 name_of(state_names, state));
+            comma = ",";
         }
     }
     if (verdicts->accepted_count > 0) {
         html_format(
-            page, " <span>%u accepted</span>", verdicts->accepted_count);
+            page, ", <span>%u accepted</span>", verdicts->accepted_count);
     }
     html_add(page, "</p>\n");
 }
@@ -90,6 +94,41 @@ static void add_finding(const struct html *page, const struct finding *finding)
         html_add(page, "</p>");
     }
     html_add(page, "</li>\n");
+}
+
+static void add_failed(const struct html *page)
+{
+    const struct report_input *const input = page->input;
+    struct report_failed at = { 0 };
+    struct strbuf text;
+    uint32_t count = 0;
+
+    while (report_failed_next(input, &at)) {
+        const struct unit *const unit =
+            &input->evidence->units[input->verdicts->list[at.first].unit];
+
+        if (++count > FAILED_LIMIT) {
+            continue;
+        }
+        html_add(page, count == 1 ? "<h3>What did not pass</h3>\n"
+                                    "<ul class=\"failed\">\n"
+                                  : "");
+        strbuf_init(&text, SENTENCE_LIMIT);
+        report_failed_sentence(input, &at, &text);
+        html_format(page, "<li><a href=\"#u%u\">", unit->id);
+        html_text(page, unit->testcase);
+        html_add(page, "</a> ");
+        html_text(page, unit->sweep);
+        html_add(page, unit->sweep == NULL ? "" : " ");
+        html_text(page, text.text);
+        html_add(page, "</li>\n");
+        strbuf_free(&text);
+    }
+    html_add(page, count > 0 ? "</ul>\n" : "");
+    if (count > FAILED_LIMIT) {
+        html_format(page, "<p>... and %u more; the json report has all.</p>\n",
+            count - FAILED_LIMIT);
+    }
 }
 
 static void add_accepts(const struct html *page)
@@ -128,10 +167,10 @@ void html_findings_add(const struct html *page)
     add_counts(page);
     html_add(page, "<section id=\"findings\"><h2>Findings</h2>\n");
     if (verdicts->findings_count == 0) {
-        html_add(page, verdicts->exit_code == EXIT_PASSED
-                           ? "<p>None.</p>\n"
-                           : "<p>No cause was found for what failed; the "
-                             "overview shows where it failed.</p>\n");
+        html_add(
+            page, verdicts->exit_code == EXIT_PASSED
+                      ? "<p>None.</p>\n"
+                      : "<p>No cause was found for what did not pass.</p>\n");
     } else {
         html_add(page, "<ol class=\"findings\">\n");
     }
@@ -141,6 +180,7 @@ void html_findings_add(const struct html *page)
     if (verdicts->findings_count > 0) {
         html_add(page, "</ol>\n");
     }
+    add_failed(page);
     add_accepts(page);
     if (verdicts->unmatched_limits_count > 0) {
         html_add(page, "<h3>Limits that matched no cell</h3>\n<ul>\n");

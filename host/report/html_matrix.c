@@ -150,7 +150,8 @@ static void add_map(
     const struct html *page, const struct report_shape *of, double median)
 {
     html_format(page,
-        "<svg class=\"map\" viewBox=\"-70 -16 %u %u\" role=\"img\" "
+        "<div class=\"wide\"><svg class=\"map\" viewBox=\"-70 -16 %u %u\" "
+        "role=\"img\" "
         "aria-label=\"Heat map of %u rows and %u columns\">\n",
         of->shape->cols * PITCH + 72, of->shape->rows * PITCH + 18,
         of->shape->rows, of->shape->cols);
@@ -159,7 +160,7 @@ static void add_map(
     }
     add_outlines(page, of);
     add_ticks(page, of);
-    html_add(page, "</svg>\n<details><summary>Figures</summary>\n");
+    html_add(page, "</svg></div>\n<details><summary>Figures</summary>\n");
     add_table(page, of, median);
     html_add(page, "</details>\n");
 }

@@ -59,6 +59,9 @@ static void add_row(const struct html *page, const struct report_shape *of)
         summary.most / scale->divisor, scale->word);
     html_add(page, "<td>");
     html_text(page, summary.worst->limit_text);
+    if (summary.worst->limit_text != NULL && isnan(summary.worst->limit)) {
+        html_add(page, " <span class=\"sweep\">(unknown)</span>");
+    }
     html_add(page, "<td class=\"n\">");
     if (!isnan(summary.worst->margin)) {
         html_format(page, "%+.1f %%", summary.worst->margin * 100.0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
-/* The parts of the HTML report.
+/* The parts of the HTML report of a run, and what that of a fleet has alike.
  *
  * One page, without a script and without anything from elsewhere: its policy
  * forbids both. What is told on demand stands in details elements, which a
@@ -19,10 +19,15 @@
 extern const char report_page_css[];
 
 struct html {
-    const struct report_input *input;
+    const struct report_input *input; /* with facts: NULL in that of a fleet */
     const struct facts *facts;
     struct strbuf *out;
 };
+
+/* The page up to its body, and from the end of its main part. The title is
+ * "word: title". (html_frame.c) */
+void html_open(const struct html *page, const char *word, const char *title);
+void html_close(const struct html *page);
 
 /* Markup of ours. */
 void html_add(const struct html *page, const char *markup);

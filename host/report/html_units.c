@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LISTED_LIMIT = 12 };
+enum { LISTED_LIMIT = 12, LINE_LIMIT = 1024 };
 
 static int is_same(const char *one, const char *other)
 {
@@ -36,7 +36,12 @@ static void add_limit(const struct html *page, const struct report_shape *of,
     char label[2 * LABEL_BYTES + 4];
 
     if (isnan(worst->limit)) {
-        html_add(page, "<li>no limit</li>\n");
+        struct strbuf text;
+
+        strbuf_init(&text, LINE_LIMIT);
+        report_no_limit(worst, &text);
+        html_element(page, "li", text.text);
+        strbuf_free(&text);
         return;
     }
     report_cell_label(page->facts, of->unit, worst->cell, label);

@@ -4,6 +4,9 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "bounds.h"
 
 static const struct unit_shape nothing = { .rows = 1, .cols = 1 };
 
@@ -102,6 +105,20 @@ void report_cell_sentence(const struct report_cell *cell, struct strbuf *out)
     if (verdict->message != NULL) {
         strbuf_format(
             out, "%s%s", out->length > 0 ? ": " : "", verdict->message);
+    }
+}
+
+void report_no_limit(const struct verdict *verdict, struct strbuf *out)
+{
+    if (verdict->limit_text == NULL) {
+        strbuf_add(out, "no limit");
+    } else if (strstr(verdict->limit_text, "siblings") != NULL) {
+        strbuf_format(out, "not held to %s: fewer than %d of its class",
+            verdict->limit_text, SIBLINGS_LEAST);
+    } else {
+        strbuf_format(out, "not held to %s, which is unknown%s%s",
+            verdict->limit_text, verdict->base_trouble == NULL ? "" : ": ",
+            verdict->base_trouble == NULL ? "" : verdict->base_trouble);
     }
 }
 

@@ -33,6 +33,9 @@ void report_cell_sentence(const struct report_cell *cell, struct strbuf *out);
 /* The figure in its heading's unit: "55.44 GB/s". */
 void report_figure(uint32_t unit, double value, char *out, size_t size);
 
+/* Why a cell was held to no limit: "no limit", or what it waits for. */
+void report_no_limit(const struct verdict *verdict, struct strbuf *out);
+
 /* How long all attempts at the cell took, in seconds; 0: unknown. */
 double report_cell_seconds(
     const struct report_input *input, const struct verdict *verdict);

@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report_failed.h"
 #include "report_lines.h"
 #include "report_trends.h"
 
-enum { LINE_LIMIT = 1024 };
+/* What failed stands above as well, and its cause says more. */
+enum { LINE_LIMIT = 1024, SENTENCE_LIMIT = 1 << 16, FAILED_LIMIT = 12 };
 
 struct text_foot {
     const struct report_input *input;
@@ -69,6 +71,35 @@ static void add_findings(const struct text_foot *report)
             strbuf_add(report->out, "\nLimits that matched no cell\n");
         }
         add_line(report, 2, verdicts->unmatched_limits[i]);
+    }
+}
+
+/* So that nobody has to look for the one cell in a report of ten pages. */
+static void add_failed(const struct text_foot *report)
+{
+    struct report_failed at = { 0 };
+    struct strbuf text;
+    uint32_t count = 0;
+
+    while (report_failed_next(report->input, &at)) {
+        const struct verdict *const verdict =
+            &report->input->verdicts->list[at.first];
+        const struct unit *const unit =
+            &report->input->evidence->units[verdict->unit];
+
+        if (++count > FAILED_LIMIT) {
+            continue;
+        }
+        strbuf_add(report->out, count == 1 ? "\nWhat did not pass\n" : "");
+        strbuf_init(&text, SENTENCE_LIMIT);
+        strbuf_format(&text, "%s/%s%s%s ", unit->plugin, unit->testcase,
+            unit->sweep == NULL ? "" : " ", or_text(unit->sweep, ""));
+        report_failed_sentence(report->input, &at, &text);
+        add_line(report, 2, text.text);
+        strbuf_free(&text);
+    }
+    if (count > FAILED_LIMIT) {
+        add_line_format(report, 2, "... and %u more", count - FAILED_LIMIT);
     }
 }
 
@@ -170,6 +201,7 @@ void report_foot_add(
     struct strbuf line;
 
     report_trends_add(report->input, report->columns, report->out);
+    add_failed(report);
     add_findings(report);
     add_telemetry(report);
     add_counts(report);

@@ -35,5 +35,7 @@ struct exit_words {
     const char *word, *text;
 };
 const struct exit_words *report_exit_words(const struct verdicts *verdicts);
+/* The same by the code alone. */
+const struct exit_words *report_words_of(int32_t exit_code);
 
 #endif

@@ -1,87 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
-/* The HTML report: one file that needs nothing else. Its policy allows the one
- * style sheet inside it, by its sum, and nothing more: no script, no picture,
- * no request. */
+/* The HTML report of a run. */
 #include "report_formats.h"
-
-#include <sha256.h>
-#include <string.h>
 
 #include "html_page.h"
 
-enum { BASE64_BYTES = (SHA256_DIGEST_LENGTH + 2) / 3 * 4 + 1 };
+enum { TITLE_LIMIT = 1 << 16 };
 
-static void base64(
-    const unsigned char bytes[SHA256_DIGEST_LENGTH], char out[BASE64_BYTES])
+static void add_top(const struct html *page, const char *title)
 {
-    /* The last one fills up. */
-    static const char digits[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
-    size_t at = 0;
-
-    for (size_t i = 0; i < SHA256_DIGEST_LENGTH; i += 3) {
-        const size_t left = SHA256_DIGEST_LENGTH - i;
-        const unsigned second = left > 1 ? bytes[i + 1] : 0;
-        const unsigned third = left > 2 ? bytes[i + 2] : 0;
-        const unsigned word = (unsigned)bytes[i] << 16 | second << 8 | third;
-
-        out[at++] = digits[word >> 18];
-        out[at++] = digits[word >> 12 & 63];
-        out[at++] = digits[left > 1 ? word >> 6 & 63 : 64];
-        out[at++] = digits[left > 2 ? word & 63 : 64];
-    }
-    out[at] = '\0';
-}
-
-static void add_policy(const struct html *page)
-{
-    unsigned char digest[SHA256_DIGEST_LENGTH];
-    char sum[BASE64_BYTES];
-    SHA2_CTX context;
-
-    SHA256Init(&context);
-    SHA256Update(
-        &context, (const uint8_t *)report_page_css, strlen(report_page_css));
-    SHA256Final(digest, &context);
-    base64(digest, sum);
-    html_add(page, "<meta http-equiv=\"Content-Security-Policy\" "
-                   "content=\"default-src 'none'; style-src 'sha256-");
-    html_add(page, sum);
-    html_add(page, "'; base-uri 'none'; form-action 'none'\">\n");
-}
-
-static void add_title(const struct html *page)
-{
-    const struct evidence *const evidence = page->input->evidence;
-
-    html_text(
-        page, evidence->plan.name == NULL ? "unnamed" : evidence->plan.name);
-    html_add(page, " on ");
-    html_text(
-        page, page->facts->host == NULL ? "unknown host" : page->facts->host);
-}
-
-static void add_head(const struct html *page)
-{
-    html_add(page, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
-                   "<meta charset=\"utf-8\">\n");
-    add_policy(page);
-    html_add(page, "<meta name=\"viewport\" content=\"width=device-width\">\n"
-                   "<meta name=\"color-scheme\" content=\"light dark\">\n"
-                   "<meta name=\"referrer\" content=\"no-referrer\">\n<title>");
-    html_text(page, report_exit_words(page->input->verdicts)->word);
-    html_add(page, ": ");
-    add_title(page);
-    html_add(page, "</title>\n<style>");
-    html_add(page, report_page_css);
-    html_add(page, "</style>\n</head>\n");
-}
-
-static void add_top(const struct html *page)
-{
-    html_add(page, "<body>\n<header><h1>");
-    add_title(page);
+    html_open(page, report_exit_words(page->input->verdicts)->word, title);
+    html_add(page, "<header><h1>");
+    html_text(page, title);
     html_add(page, "</h1>\n<p>");
     html_text(page, page->input->evidence->header.started);
     html_format(page, ", %u GPU%s, nvbw-host ", page->facts->gpus_count,
@@ -100,13 +30,20 @@ int32_t report_html(
         .input = input, .facts = &input->evidence->facts, .out = out
     };
 
+    const struct evidence *const evidence = input->evidence;
+    struct strbuf title;
+
     (void)err;
-    add_head(&page);
-    add_top(&page);
+    strbuf_init(&title, TITLE_LIMIT);
+    strbuf_format(&title, "%s on %s",
+        evidence->plan.name == NULL ? "unnamed" : evidence->plan.name,
+        page.facts->host == NULL ? "unknown host" : page.facts->host);
+    add_top(&page, title.text);
+    strbuf_free(&title);
     html_findings_add(&page);
     html_overview_add(&page);
     html_units_add(&page);
     html_environment_add(&page);
-    html_add(&page, "</main>\n</body>\n</html>\n");
+    html_close(&page);
     return NVBW_OK;
 }

@@ -3,10 +3,18 @@
 /* Prometheus text for the textfile collector of node_exporter: what the last
  * run on this machine said, in Prometheus' base units (seconds, bytes). A
  * series carries no text that grows with the run: sentences stand in the other
- * reports. */
+ * reports.
+ *
+ * A server keeps each series for weeks, so their number has a bound whatever
+ * the machine and the plan. Each metric has its least, median and most figure
+ * and its cells by state. Beside these, cells that ask for an exit code come
+ * first, then whole metrics of few cells, the newest rounds before older ones,
+ * until the file is full; what was left out is counted and said. */
 #include "report_formats.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "report_cell.h"
 #include "report_escape.h"
@@ -27,6 +35,27 @@ static const struct family families[] = {
     { NVBW_UNIT_NONE, "value", "without a unit", 1.0 },
 };
 enum { FAMILIES = sizeof families / sizeof families[0] };
+
+enum {
+    METRIC_CELLS = 256, /* with series of their own, of one metric */
+    FILE_CELLS = 4096,  /* and of all */
+    FILE_METRICS = 1024,
+    FILE_FINDINGS = 256
+};
+
+/* The cells of one metric of one unit. */
+struct span {
+    uint32_t first, count; /* verdicts */
+};
+
+struct prometheus {
+    const struct report_input *input;
+    struct strbuf *out;
+    struct span *spans; /* those that have series */
+    uint32_t spans_count, spans_all;
+    unsigned char *is_shown; /* per verdict: it has series of its own */
+    uint32_t shown;
+};
 
 static void add_head(struct strbuf *out, const char *name, const char *suffix,
     const char *help, const char *words)
@@ -128,7 +157,8 @@ static void add_findings(const struct report_input *input, struct strbuf *out)
         add_head(out, "finding", "",
             "What is likely wrong; 0: it is accepted by the plan.", "");
     }
-    for (uint32_t i = 0; i < input->verdicts->findings_count; i++) {
+    for (uint32_t i = 0;
+         i < input->verdicts->findings_count && i < FILE_FINDINGS; i++) {
         const struct finding *const finding = &input->verdicts->findings[i];
 
         strbuf_format(out, "nvbw_finding{number=\"%u\",id=\"", i);
@@ -140,10 +170,105 @@ static void add_findings(const struct report_input *input, struct strbuf *out)
     }
 }
 
-/* ---- cells ---- */
+/* ---- what has series ---- */
 
-/* Labels that no other cell of the run has together. */
-static void add_cell_labels(struct strbuf *out, const struct report_cell *cell)
+static int is_bad(const struct verdict *verdict)
+{
+    return verdict->exit_code != EXIT_PASSED;
+}
+
+/* The metric whose last cell is before `end`. */
+static struct span span_before(const struct verdicts *verdicts, uint32_t end)
+{
+    const struct verdict *const last = &verdicts->list[end - 1];
+    uint32_t first = end - 1;
+
+    while (first > 0 && verdicts->list[first - 1].unit == last->unit &&
+           strcmp(verdicts->list[first - 1].metric, last->metric) == 0) {
+        first--;
+    }
+    return (struct span){ first, end - first };
+}
+
+/* Metrics in the order of the run, of too many the newest. */
+static void find_spans(struct prometheus *to)
+{
+    const struct verdicts *const verdicts = to->input->verdicts;
+    struct span span = { verdicts->count, 0 };
+
+    while (span.first > 0) {
+        span = span_before(verdicts, span.first);
+        if (to->spans_all++ < FILE_METRICS) {
+            to->spans[to->spans_count++] = span;
+        }
+    }
+    for (uint32_t i = 0; i < to->spans_count / 2; i++) {
+        const struct span other = to->spans[i];
+
+        to->spans[i] = to->spans[to->spans_count - 1 - i];
+        to->spans[to->spans_count - 1 - i] = other;
+    }
+}
+
+/* Shows cells of a metric, only bad ones or all, while there is room. */
+static void show(struct prometheus *to, const struct span *span, int only_bad)
+{
+    uint32_t left = METRIC_CELLS;
+
+    for (uint32_t i = span->first;
+         i < span->first + span->count && left > 0 && to->shown < FILE_CELLS;
+         i++) {
+        if (!only_bad || is_bad(&to->input->verdicts->list[i])) {
+            to->shown += !to->is_shown[i];
+            to->is_shown[i] = 1;
+            left--;
+        }
+    }
+}
+
+static void choose(struct prometheus *to)
+{
+    find_spans(to);
+    for (uint32_t i = to->spans_count; i > 0; i--) {
+        show(to, &to->spans[i - 1], 1);
+    }
+    for (uint32_t i = to->spans_count; i > 0; i--) {
+        const struct span *const span = &to->spans[i - 1];
+
+        /* A part of a matrix would be taken for the whole. */
+        if (span->count <= METRIC_CELLS &&
+            span->count <= FILE_CELLS - to->shown) {
+            show(to, span, 0);
+        }
+    }
+}
+
+static void add_left_out(const struct prometheus *from)
+{
+    const uint32_t cells = from->input->verdicts->count - from->shown;
+    const uint32_t metrics = from->spans_all - from->spans_count;
+
+    add_number(from->out, "run_cells_left_out",
+        "Cells that have no series of their own here.", cells);
+    if (cells > 0) {
+        strbuf_format(from->out,
+            "# Of %u cells %u have no series of their own: a metric of more "
+            "than %d cells has those that failed, and the file at most %d. "
+            "nvbw_metric_* speaks of all; the csv report has each.\n",
+            from->input->verdicts->count, cells, METRIC_CELLS, FILE_CELLS);
+    }
+    if (metrics > 0) {
+        strbuf_format(from->out,
+            "# Of %u metrics %u, of older rounds or of the plan's first "
+            "testcases, have no series: the file has at most %d.\n",
+            from->spans_all, metrics, FILE_METRICS);
+    }
+}
+
+/* ---- metrics ---- */
+
+static void add_metric_labels(
+    struct strbuf *out, const struct report_cell *cell)
 {
     int is_first = 1;
 
@@ -152,10 +277,105 @@ static void add_cell_labels(struct strbuf *out, const struct report_cell *cell)
     add_label(out, &is_first, "testcase", cell->unit->testcase);
     add_label(out, &is_first, "sweep", cell->unit->sweep);
     add_label(out, &is_first, "metric", cell->verdict->metric);
+    strbuf_format(out, ",round=\"%u\"", cell->unit->round);
+}
+
+static void add_counts_of(
+    const struct prometheus *from, const struct span *span)
+{
+    uint32_t counts[STATE_COUNT] = { 0 };
+    struct report_cell cell;
+
+    report_cell_of(from->input, span->first, &cell);
+    for (uint32_t i = 0; i < span->count; i++) {
+        counts[from->input->verdicts->list[span->first + i].state]++;
+    }
+    for (uint32_t state = 0; state < STATE_COUNT; state++) {
+        if (counts[state] > 0) {
+            strbuf_add(from->out, "nvbw_metric_cells");
+            add_metric_labels(from->out, &cell);
+            strbuf_format(from->out, ",state=\"%s\"} %u\n",
+                name_of(state_names, state), counts[state]);
+        }
+    }
+}
+
+static void add_metric_counts(const struct prometheus *from)
+{
+    if (from->spans_count > 0) {
+        add_head(
+            from->out, "metric_cells", "", "Cells of a metric by state.", "");
+    }
+    for (uint32_t i = 0; i < from->spans_count; i++) {
+        add_counts_of(from, &from->spans[i]);
+    }
+}
+
+/* Least, median and most; nothing where no cell has a figure. */
+static void add_stats(const struct prometheus *from,
+    const struct family *family, const struct span *span, int *has_head)
+{
+    const struct verdict *const list =
+        &from->input->verdicts->list[span->first];
+    double *const figures = calloc(span->count, sizeof *figures);
+    struct report_cell cell;
+    struct stats stats;
+    uint32_t count = 0;
+
+    report_cell_of(from->input, span->first, &cell);
+    for (uint32_t i = 0; figures != NULL && i < span->count; i++) {
+        if (!isnan(list[i].figure)) {
+            figures[count++] = list[i].figure;
+        }
+    }
+    stats_of(figures, count, &stats);
+    free(figures);
+
+    const struct {
+        const char *name;
+        double value;
+    } values[] = { { "min", stats.min }, { "median", stats.median },
+        { "max", stats.max } };
+
+    if (count == 0 || report_scale_of(cell.shape->unit)->unit != family->unit) {
+        return;
+    }
+    if (!*has_head) {
+        add_head(from->out, "metric_", family->suffix,
+            "Figures of a metric over its cells ", family->words);
+        *has_head = 1;
+    }
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        strbuf_format(from->out, "nvbw_metric_%s", family->suffix);
+        add_metric_labels(from->out, &cell);
+        strbuf_format(from->out, ",stat=\"%s\"} %.15g\n", values[i].name,
+            values[i].value / family->divisor);
+    }
+}
+
+static void add_metrics(const struct prometheus *from)
+{
+    add_metric_counts(from);
+    for (size_t i = 0; i < FAMILIES; i++) {
+        int has_head = 0;
+
+        for (uint32_t k = 0; k < from->spans_count; k++) {
+            add_stats(from, &families[i], &from->spans[k], &has_head);
+        }
+    }
+}
+
+/* ---- cells ---- */
+
+/* Labels that no other cell of the run has together. */
+static void add_cell_labels(struct strbuf *out, const struct report_cell *cell)
+{
+    int is_first = 0;
+
+    add_metric_labels(out, cell);
     add_label(out, &is_first, "row", cell->row);
     add_label(out, &is_first, "col", cell->col);
-    strbuf_format(out, ",round=\"%u\",cell=\"%u\"", cell->unit->round,
-        cell->verdict->cell);
+    strbuf_format(out, ",cell=\"%u\"", cell->verdict->cell);
 }
 
 static double figure_of(const struct verdict *verdict)
@@ -168,17 +388,19 @@ static double limit_of(const struct verdict *verdict)
     return verdict->limit;
 }
 
-static void add_family(const struct report_input *input, struct strbuf *out,
+static void add_family(const struct prometheus *from,
     const struct family *family, const char *name, const char *help,
     double (*value_of)(const struct verdict *verdict))
 {
+    const struct report_input *const input = from->input;
+    struct strbuf *const out = from->out;
     int has_head = 0;
 
     for (uint32_t i = 0; i < input->verdicts->count; i++) {
         const double value = value_of(&input->verdicts->list[i]);
         struct report_cell cell;
 
-        if (isnan(value)) {
+        if (isnan(value) || !from->is_shown[i]) {
             continue;
         }
         report_cell_of(input, i, &cell);
@@ -195,9 +417,12 @@ static void add_family(const struct report_input *input, struct strbuf *out,
     }
 }
 
-static void add_states(const struct report_input *input, struct strbuf *out)
+static void add_states(const struct prometheus *from)
 {
-    if (input->verdicts->count > 0) {
+    const struct report_input *const input = from->input;
+    struct strbuf *const out = from->out;
+
+    if (from->shown > 0) {
         add_head(out, "cell_state", "",
             "Each cell with its state; the value is the exit code that it "
             "asks for.",
@@ -207,6 +432,9 @@ static void add_states(const struct report_input *input, struct strbuf *out)
         const struct verdict *const verdict = &input->verdicts->list[i];
         struct report_cell cell;
 
+        if (!from->is_shown[i]) {
+            continue;
+        }
         report_cell_of(input, i, &cell);
         strbuf_add(out, "nvbw_cell_state");
         add_cell_labels(out, &cell);
@@ -220,19 +448,33 @@ static void add_states(const struct report_input *input, struct strbuf *out)
 int32_t report_prometheus(
     const struct report_input *input, struct strbuf *out, struct error *err)
 {
-    (void)err;
-    add_run(input, out);
-    add_counts(input, out);
-    add_gpus(&input->evidence->facts, out);
-    add_findings(input, out);
-    add_states(input, out);
-    for (size_t i = 0; i < FAMILIES; i++) {
-        add_family(input, out, &families[i], "cell_",
-            "Median of a cell's samples ", figure_of);
+    struct prometheus to = { .input = input,
+        .out = out,
+        .spans = calloc(FILE_METRICS, sizeof *to.spans),
+        .is_shown = calloc((size_t)input->verdicts->count + 1, 1) };
+    const int has_memory = to.spans != NULL && to.is_shown != NULL;
+
+    if (has_memory) {
+        choose(&to);
+        add_run(input, out);
+        add_counts(input, out);
+        add_left_out(&to);
+        add_gpus(&input->evidence->facts, out);
+        add_findings(input, out);
+        add_metrics(&to);
+        add_states(&to);
+        for (size_t i = 0; i < FAMILIES; i++) {
+            add_family(&to, &families[i], "cell_",
+                "Median of a cell's samples ", figure_of);
+        }
+        for (size_t i = 0; i < FAMILIES; i++) {
+            add_family(
+                &to, &families[i], "cell_limit_", "Limit of a cell ", limit_of);
+        }
     }
-    for (size_t i = 0; i < FAMILIES; i++) {
-        add_family(input, out, &families[i], "cell_limit_", "Limit of a cell ",
-            limit_of);
-    }
+    free(to.spans);
+    free(to.is_shown);
+    FAIL_IF(
+        !has_memory, err, NVBW_E_SYSTEM, "no memory for the prometheus report");
     return NVBW_OK;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report_cell.h"
 #include "report_lines.h"
 #include "report_matrix.h"
 
@@ -163,12 +164,15 @@ static void add_limit(struct text_report *report, const struct report_shape *of)
     format_figure(of->shape->unit, worst->figure, figure, sizeof figure);
     report_cell_label(report->facts, of->unit, worst->cell, label);
     if (isnan(worst->limit)) {
+        struct strbuf text;
+
+        strbuf_init(&text, LINE_LIMIT);
+        report_no_limit(worst, &text);
         if (of->count > 1) {
-            add_line_format(
-                report, 2, "no limit; worst %s at %s", figure, label);
-        } else {
-            add_line(report, 2, "no limit");
+            strbuf_format(&text, "; worst %s at %s", figure, label);
         }
+        add_line(report, 2, text.text);
+        strbuf_free(&text);
         return;
     }
     format_figure(of->shape->unit, worst->limit, limit, sizeof limit);
@@ -369,7 +373,12 @@ static void add_title(
 
     const char *const title = unit_title(unit, &arena);
 
-    strbuf_format(report->out, "\n%s", title == NULL ? "?" : title);
+    strbuf_add(report->out, "\n");
+
+    const size_t from = report->out->length;
+
+    strbuf_add(report->out, title == NULL ? "?" : title);
+    lines_clean(report->out, from);
     if (unit->round > 0) {
         strbuf_format(report->out, ", round %u", unit->round + 1);
     }

@@ -10,10 +10,8 @@ static int is_unchecked(const struct verdicts *verdicts)
            verdicts->by_state[STATE_PASS] + verdicts->by_state[STATE_WARN] == 0;
 }
 
-const struct exit_words *report_exit_words(const struct verdicts *verdicts)
+const struct exit_words *report_words_of(int32_t exit_code)
 {
-    static const struct exit_words unchecked = { EXIT_PASSED, "PASSED",
-        "nothing failed, and nothing was checked against a limit" };
     static const struct exit_words words[] = {
         { EXIT_PASSED, "PASSED", "every limit was met" },
         { EXIT_FAILED, "FAILED", "a limit or a data verification failed" },
@@ -25,15 +23,21 @@ const struct exit_words *report_exit_words(const struct verdicts *verdicts)
             "a plugin was refused or broke its contract" },
     };
 
-    if (is_unchecked(verdicts)) {
-        return &unchecked;
-    }
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (words[i].code == verdicts->exit_code) {
+        if (words[i].code == exit_code) {
             return &words[i];
         }
     }
     return &words[EXIT_INCOMPLETE];
+}
+
+const struct exit_words *report_exit_words(const struct verdicts *verdicts)
+{
+    static const struct exit_words unchecked = { EXIT_PASSED, "PASSED",
+        "nothing failed, and nothing was checked against a limit" };
+
+    return is_unchecked(verdicts) ? &unchecked
+                                  : report_words_of(verdicts->exit_code);
 }
 
 /* A pass says how much of the machine it speaks of. */

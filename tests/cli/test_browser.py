@@ -68,6 +68,25 @@ with Folder() as f:
           "curves")
     equal(dom.count("<tr") - dom.count("</tr"), 0, "rows")
 
+    # The page of a fleet, of this run and others like it.
+    lines = (f.path / "run/summary.ndjson").read_text().splitlines()[:2]
+    for number in range(5):
+        node = json.loads(lines[1])
+        node["data"].update(host=f"n{number} {EVIL}", run_id=str(number))
+        if number > 0:
+            for group in node["data"]["groups"]:
+                group["figures"] = [54e9 for _ in group["figures"]]
+        f.write(f"fleet/{number}/summary.ndjson",
+                f"{lines[0]}\n{json.dumps(node)}\n")
+    f.host("merge", *sorted((f.path / "fleet").iterdir()), "-q",
+           "--report", "html=fleet.html")
+    fleet, console = browse(f, "fleet.html", "--dump-dom")
+    equal(console, [], "console of the fleet's page")
+    check("<script" not in fleet and "<img" not in fleet, "markup of a name")
+    for part in ("outliers", "absent", "nodes", "unlike", "figures"):
+        contains(fleet, f'id="{part}"', "parts of the fleet's page")
+    contains(fleet, 'scope="rowgroup"', "an outlier")
+
     browse(f, "run.html", "--screenshot=run.png", "--window-size=1200,2000")
     check((f.path / "run.png").stat().st_size > 50000, "the page is drawn")
     browse(f, "run.html", "--print-to-pdf=run.pdf")

@@ -183,6 +183,46 @@ with Folder() as f:
           ("evil?[2J host", 4, 1), "odd values")
     code, text, _ = f.host("merge", *dirs[:5], "odd")
     check("\x1b" not in text, "no escapes in the text")
+    evil = ('</td><script>alert("1")</script>\' & \x1b[2J\u202e\u00fc' +
+            "x" * 4096)
+    path = f.path / "odd/\x1b[31m<b>"
+    path.mkdir()
+    (path / "summary.ndjson").write_text(spoil(
+        host=evil, plan=evil, build=evil, driver_version=evil, exit_code=1,
+        gpu_model=evil, run_id="evil", started=evil,
+        groups=[{**group, "testcase": evil, "metric": evil, "sweep": evil,
+                 "places": [evil] * len(group["places"]),
+                 "states": ["fail"] * len(group["places"])}],
+        findings=[{"id": evil, "family": evil, "gpu": 0, "what": evil,
+                   "action": evil, "exit_code": 1, "accepted": 0}]))
+    words = (*dirs[:5], "half", path, "bad/torn", "--expect-nodes",
+             "node[1-3],gone")
+    code, text, err = f.host("merge", *words, "--report", "html=fleet.html",
+                             "--report", "json=fleet.json", "-q")
+    equal((code, err), (4, ""), "a hostile node")
+    equal(text, "7 nodes, 1 outlier, 1 missing, 1 without a usable run, "
+          "exit 4\n", "-q")
+    code, text, _ = f.host("merge", *words)
+    page = (f.path / "fleet.html").read_text()
+    for what, seen in (("text", text), ("html", page)):
+        contains(seen, "alert(", f"the hostile name in {what}")
+        check(not any(c < " " and c != "\n" or c in "\x7f\u202e"
+                      for c in seen), f"control characters in {what}")
+    for part in ("<script", "<b>"):
+        check(part not in page, f"{part} in the page")
+    for part in ('id="outliers"', "Missing nodes: 1", "gone", "bad/torn",
+                 "GPU 1 runs in too narrow a PCIe link",
+                 "Passed, without a finding: 5"):
+        contains(page, part, "the page of the fleet")
+    if shutil.which("tidy"):
+        said = subprocess.run(["tidy", "-q", "-e", "-utf8", "fleet.html"],
+                              cwd=f.path, capture_output=True, text=True,
+                              check=False).stderr
+        equal(said, "", "tidy")
+    equal(f.host("merge", *dirs, "--report", "csv=x")[0], 2, "no such format")
+    code, text, _ = f.host("merge", *dirs, "--report", "html=-")
+    check(text.startswith("<!DOCTYPE html>") and text.endswith("</html>\n"),
+          "a page on stdout")
 
     # ---- whole journals ----
     code, fleet, _ = merge(f, "--full", "whole", "bad/unfinished", "half")

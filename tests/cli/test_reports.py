@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The nvbw-host authors
-"""CSV, JUnit, Prometheus and HTML from one run and again from its journal: read by
-programs of others, the same figures everywhere, valid after an interrupted
+"""Every report of one run and again of its journal: read by programs of others, the same figures everywhere, valid after an interrupted
 run, and with names that try to break out of their format."""
 import base64
 import csv
@@ -9,6 +8,7 @@ import hashlib
 import html.parser
 import io
 import re
+import unicodedata
 import xml.etree.ElementTree as tree
 
 from harness import *
@@ -26,11 +26,20 @@ suites = (
   { plugin = "latency"; tests = [ "host_device_latency_sm" ]; } );
 """
 FORMATS = ("csv", "junit", "prometheus", "html")
+FOR_PEOPLE = ("text", "verdict", "nvbandwidth")
 # What a name, label or message may try.
 HOSTILE = ('<script>alert("1")</script> \' & ]]> \u00fc\u4e2d\U0001f600 '
            '=HYPERLINK("http://x") \\ \x01\x1b[31m\u202e\n"} 1\nnvbw_evil 1 ' +
            "x" * 4096)
 RUNTIME = ("--driver", SIM, "--sim-profile", "h200_x2")
+
+
+def is_odd(character):
+    """Whether it could play with who reads it."""
+    return character not in "\r\n\t" and (
+        unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") or
+        unicodedata.bidirectional(character) in
+        ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))
 
 
 def reports(folder, run_dir):
@@ -43,7 +52,11 @@ def reports(folder, run_dir):
     for name in FORMATS:
         data = (folder.path / name).read_bytes()
         texts[name] = data.decode("utf-8")
-        check(not any(c < " " and c not in "\r\n" for c in texts[name]),
+        check(not any(map(is_odd, texts[name])),
+              f"{run_dir}: control characters in {name}")
+    for name in FOR_PEOPLE:
+        code, out, _ = folder.host("report", run_dir, f"--report={name}=-")
+        check(code == 0 and out and not any(map(is_odd, out)),
               f"{run_dir}: control characters in {name}")
     return texts, json.loads((folder.path / "json").read_text())
 
@@ -52,7 +65,8 @@ def run_tool(words, text, what):
     if shutil.which(words[0]):
         result = subprocess.run(words, input=text, capture_output=True,
                                 text=True, check=False)
-        check(result.returncode == 0 and not result.stdout.strip(),
+        said = result.stdout.strip() or words[0] == "tidy" and result.stderr
+        check(result.returncode == 0 and not said,
               f"{what}: {words[0]}: {result.stdout}{result.stderr}")
 
 
@@ -105,6 +119,13 @@ def check_prometheus(text, report, what):
     equal(len({s[:2] for s in series}), len(series), f"{what}: double series")
     check(not any(name == "nvbw_evil" for name, _, _ in series),
           f"{what}: a label broke out")
+    values = {name: float(v) for name, _, v in series}
+    counts = [float(v) for name, _, v in series if name == "nvbw_metric_cells"]
+    equal(sum(counts), len(cells_of(report)), f"{what}: cells of all metrics")
+    if values["nvbw_run_cells_left_out"] > 0:
+        check(len(lines) < 20000, f"{what}: {len(lines)} series")
+        contains(text, "\n# Of ", f"{what}: what was left out is said")
+        return series
     figures = sorted(float(v) for name, _, v in series
                      if name == "nvbw_cell_bytes_per_second")
     wanted = sorted(c["figure"] for c in cells_of(report)
@@ -113,6 +134,16 @@ def check_prometheus(text, report, what):
     equal(figures, wanted, f"{what}: figures")
     equal([float(v) for n, _, v in series if n == "nvbw_run_exit_code"],
           [report["exit_code"]], f"{what}: exit code")
+    stats = {re.search(r'stat="(\w+)"', labels).group(1): float(v)
+             for name, labels, v in series
+             if name == "nvbw_metric_bytes_per_second" and
+             'plugin="ce_h2d"' in labels}
+    h2d = [c["figure"] for c in cells_of(report)
+           if c["plugin"] == "ce_h2d" and c["figure"] is not None]
+    if h2d:
+        equal((stats["min"], stats["max"]), (min(h2d), max(h2d)),
+              f"{what}: least and most")
+    return series
 
 
 VOID = {"meta"}
@@ -157,6 +188,7 @@ class Page(html.parser.HTMLParser):
 
 
 def check_html(text, report, what):
+    run_tool(["tidy", "-q", "-e", "-utf8"], text, what)
     page = Page(what)
     page.feed(text)
     page.close()
@@ -208,6 +240,46 @@ def copy_journal(folder, name, change):
     return folder.path / name
 
 
+def grow(lines):
+    """The unit of ce_h2d with 1000 rows, of whose cells a half fail, and thirty
+    more rounds of it with 100 rows."""
+    unit = next(x for x in lines if x["type"] == "unit")
+    cell = next(x for x in lines if x["type"] == "cell")
+    head = lines[:lines.index(unit)]
+    units, cells = [], []
+    for number in range(31):
+        rows = 1000 if number == 0 else 100
+        shape = dict(unit["data"]["shapes"][0], rows=rows, row_labels=[
+            str(i) for i in range(rows)])
+        units.append({"type": "unit", "data": dict(
+            unit["data"], id=number, round=number, shapes=[shape])})
+        cells += [{"type": "cell", "data": dict(
+            cell["data"], unit=number, row=row, col=col, flows=[],
+            telemetry=[])} for row in range(rows) for col in range(2)]
+    return head + units + cells
+
+
+def check_large(f):
+    """The bounds of the Prometheus report."""
+    large = copy_journal(f, "large", grow)
+    code, _, err = f.host(
+        "report", large, "-q", f"--report=prometheus={f.path / 'prom'}",
+        f"--report=json={f.path / 'json'}", f"--report=html={f.path / 'html'}")
+    equal(code, 0, f"the large run ({err})")
+    report = json.loads((f.path / "json").read_text())
+    equal(len(cells_of(report)), 8000, "cells of the large run")
+    series = check_prometheus((f.path / "prom").read_text(), report, "large")
+    states = [labels for name, labels, _ in series
+              if name == "nvbw_cell_state"]
+    check(3800 < len(states) <= 4096, f"{len(states)} cells have series")
+    # What failed first, of one metric 256; then whole rounds, the newest first.
+    for number, wanted in (0, 256), (9, 100), (30, 200):
+        mine = [x for x in states if f'round="{number}"' in x]
+        equal(len(mine), wanted, f"series of round {number}")
+        equal(sum('state="fail"' in x for x in mine), min(wanted, 100)
+              if number else 256, f"of them failed, round {number}")
+
+
 with Folder() as f:
     f.write("p.cfg", PLAN)
     words = [f"--report={name}={f.path / ('first.' + name)}"
@@ -247,5 +319,6 @@ with Folder() as f:
          else x["data"]} for x in lines])
     texts, _, _, _ = check_all(f, evil, "hostile")
     contains(texts["junit"], "&lt;script&gt;", "what is hostile is told")
+    check_large(f)
 
 finish()

@@ -17,6 +17,8 @@ code=$?
 case $code in
   1 | 3)
     reason=$(printf '%s\n' "$report" | sed -n '/^Findings$/{n;s/^  //p;q}')
+    [ -n "$reason" ] || reason=$(printf '%s\n' "$report" |
+      sed -n '/^What did not pass$/{n;s/^  //p;q}')
     scontrol update NodeName="${SLURMD_NODENAME:-$(hostname -s)}" State=DRAIN \
       Reason="nvbw-host exit $code: ${reason:-see $dir}"
     exit 1

@@ -35,6 +35,28 @@ exec "{HOST}" "$@" """),
     return result.returncode, told.read_text() if told.exists() else ""
 
 
+def run_tool(path, *words):
+    if shutil.which(words[0]):
+        result = subprocess.run([*words, path], text=True, check=False,
+                                capture_output=True)
+        equal((result.returncode, result.stdout), (0, result.stdout),
+              f"{words[0]} {path.name}")
+
+
+def check_job(folder, job):
+    """What the Job's container is asked for, on a simulated machine."""
+    container = job["spec"]["template"]["spec"]["containers"][0]
+    words = [x.replace("/runs", str(folder.path / "runs"))
+             for x in container["args"]]
+    code, _, err = folder.host(
+        "--driver", SIM, "--sim-profile", "h200_x2", *words, "-t", OURS[1],
+        "--set", 'defaults.buffer_size="4 MiB"',
+        "--set", 'defaults.mode="fixed"')
+    equal(code, 0, f"the Job's arguments ({err})")
+    for name in ("junit.xml", "run.html"):
+        check((folder.path / "runs" / name).exists(), f"the Job's {name}")
+
+
 with Folder() as f:
     _, usage, _ = f.host("--help")
     for path in RECIPES.iterdir():
@@ -43,14 +65,17 @@ with Folder() as f:
             result = subprocess.run(["bash", "-n", path], capture_output=True,
                                     text=True, check=False)
             equal(result.stderr, "", path.name)
-            if shutil.which("shellcheck"):
-                result = subprocess.run(["shellcheck", path], text=True,
-                                        capture_output=True, check=False)
-                equal(result.stdout, "", path.name)
+            run_tool(path, "shellcheck")
         elif path.suffix == ".yaml":
+            run_tool(path, "yamllint", "-s", "-d", "relaxed")
+            if "ansible" in path.name:
+                run_tool(path, "ansible-playbook", "--syntax-check")
             try:
                 import yaml
-                check(yaml.safe_load(text), f"{path.name} is empty")
+                recipe = yaml.safe_load(text)
+                check(recipe, f"{path.name} is empty")
+                if path.name == "kubernetes-job.yaml":
+                    check_job(f, recipe)
             except ImportError:
                 pass
         for plan in re.findall(r"plans/\w+\.cfg", text):

@@ -29,6 +29,15 @@ dpkg -i /files/nvbw-host_*.deb /files/nvbw-plugins_*.deb /files/nvbw-sim_*.deb \
 nvbw-host --version
 run /usr
 test -s /usr/include/nvbw/plugin.h
+for deb in /files/nvbw-multinode_*.deb; do
+  # Without its MPI, which is the site's, it is there and says what it lacks.
+  [ -e "$deb" ] || continue
+  dpkg -i --force-depends "$deb" >dpkg.out 2>&1 || { cat dpkg.out; exit 1; }
+  nvbw-host list >list.out
+  grep -A 2 '^multinode ' list.out | grep -q missing_library ||
+    { cat list.out; exit 1; }
+  dpkg -P nvbw-multinode >dpkg.out 2>&1
+done
 dpkg -P nvbw-dev nvbw-sim nvbw-plugins nvbw-host >dpkg.out 2>&1
 find / -xdev -path /proc -prune -o -print | grep -v '^/tmp' | sort >after
 # What is left is the package system's.

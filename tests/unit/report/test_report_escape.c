@@ -26,18 +26,14 @@ static void plain_text_is_utf_8_without_controls(void **state)
 {
     (void)state;
     expect(escape_plain, NULL, "");
-    expect(escape_plain, "two\nlines\tand \x1b[31m",
-        "two lines and ?[31m");
+    expect(escape_plain, "two\nlines\tand \x1b[31m", "two lines and ?[31m");
     expect(escape_plain, "gr\xc3\xbc\xc3\x9f \xf0\x9f\x98\x80",
         "gr\xc3\xbc\xc3\x9f \xf0\x9f\x98\x80");
     expect(escape_plain, "\xff", "?");
     expect(escape_plain, "\xc0\xaf", "??");
-    expect(
-        escape_plain, "\xe0\x80\xbc", "???");
-    expect(
-        escape_plain, "\xed\xa0\x80", "???");
-    expect(escape_plain, "\xf4\x90\x80\x80",
-        "????");
+    expect(escape_plain, "\xe0\x80\xbc", "???");
+    expect(escape_plain, "\xed\xa0\x80", "???");
+    expect(escape_plain, "\xf4\x90\x80\x80", "????");
     expect(escape_plain, "\xe2\x80\xaegpj", "?gpj");
     expect(escape_plain,
         "\xef\xbf\xbf"

@@ -50,8 +50,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         add(&fleet, &part);
     }
     if (fleet_finish(&fleet, expected, 2, &err) >= 0) {
-        fleet_text(&fleet, &text);
-        fleet_json(&fleet, &text, &err);
+        for (const struct fleet_format *format = fleet_formats;
+             format->name != NULL; format++) {
+            strbuf_reset(&text);
+            format->write(&fleet, &text, &err);
+        }
     }
     strbuf_free(&text);
     arena_clear(&arena);

@@ -22,6 +22,7 @@ static const struct field flow_list[] = {
     FIELD(flow_record, U32, element),
     FIELD(flow_record, U32, stride),
     FIELD(flow_record, U64, offset),
+    FIELD(flow_record, U64, ring),
     FIELD(flow_record, U32, counted),
     FIELD(flow_record, TEXT, node_seen),
     FIELD_END,

@@ -23,7 +23,7 @@ struct flow_record {
     uint64_t copies;              /* per sample */
     uint64_t repeats;             /* asked for by the plugin, 0: none */
     uint32_t load_permille, element, stride;
-    uint64_t offset;
+    uint64_t offset, ring;
     uint32_t counted;      /* 1: this cell's figure counts its bytes */
     const char *node_seen; /* host memory: node read back, "1", "mixed" or
                               "unknown" */

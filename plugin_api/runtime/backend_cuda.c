@@ -143,7 +143,7 @@ static void see(
     }
 }
 
-static int32_t hangs(const struct cuda_flow *flow, struct error *err)
+int32_t cuda_hangs(const struct cuda_flow *flow, struct error *err)
 {
     error_set(err, NVBW_E_CUDA,
         "GPU %d: a stream did not end in time; the GPU may hang, see dmesg "
@@ -199,7 +199,7 @@ static int32_t watch_words(struct cuda_session *cuda, uint64_t begun_ns,
             looked_ns = now_ns;
         }
         if (now_ns > deadline_ns) {
-            return hangs(cuda->hub, err);
+            return cuda_hangs(cuda->hub, err);
         }
     }
     return NVBW_OK;
@@ -233,9 +233,13 @@ int32_t cuda_elapsed(const struct cuda_flow *flow, struct CUevent_st *start,
     return NVBW_OK;
 }
 
-static int32_t own_seconds(
+static int32_t own_seconds(const struct cuda_session *cuda,
     const struct cuda_flow *flow, double *out, struct error *err)
 {
+    if (cuda->by_host) {
+        *out = by_host_seconds(cuda, flow);
+        return NVBW_OK;
+    }
     return flow->initiator->seconds != NULL
                ? flow->initiator->seconds(flow, out, err)
                : cuda_elapsed(flow, flow->start, flow->end, out, err);
@@ -248,7 +252,7 @@ static int32_t seconds_of(const struct cuda_session *cuda,
         *out = flow->seconds; /* shared already */
         return NVBW_OK;
     }
-    return own_seconds(flow, out, err);
+    return own_seconds(cuda, flow, out, err);
 }
 
 /* Bytes, or repeats where the figure is the time of one. */
@@ -359,16 +363,21 @@ static int32_t read_own(struct cuda_session *cuda, const struct watch *watch,
     TRY(cuda_elapsed(hub, hub->start,
         cuda->last_end != NULL ? cuda->last_end : hub->end, &sample->seconds,
         err));
+    if (cuda->by_host) {
+        sample->seconds = by_host_seconds(cuda, NULL);
+    }
     TRY(cover_judge(cuda, sample->seconds, sample, out_background_bytes, err));
-    TRY(together_judge(cuda, sample, err));
-    if (sample->state == SAMPLE_GOOD) {
+    if (!cuda->session->request->any_order) {
+        TRY(together_judge(cuda, sample, err));
+    }
+    if (!cuda->session->request->any_order && sample->state == SAMPLE_GOOD) {
         TRY(overlap_judge(cuda, sample, err));
     }
     judge_clock(cuda, watch, sample->seconds, sample);
     for (uint32_t i = 0; cuda->peers != NULL && i < cuda->count; i++) {
         struct cuda_flow *const flow = &cuda->flows[i];
 
-        TRY(own_seconds(flow, &flow->seconds, err));
+        TRY(own_seconds(cuda, flow, &flow->seconds, err));
     }
     return NVBW_OK;
 }

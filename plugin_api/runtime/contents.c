@@ -14,7 +14,11 @@ struct gpu *contents_owner(const struct cuda_session *cuda,
     if (!buffer->kind->on_host) {
         return &cuda->engine->gpus[buffer->place];
     }
-    return buffer->device != 0 ? flow->gpu : NULL;
+    /* Pages of managed memory go where they are touched: they shall be the
+     * host's when a copy begins. */
+    return buffer->device != 0 && buffer->kind->memory != NVBW_MEM_MANAGED
+               ? flow->gpu
+               : NULL;
 }
 
 uint64_t contents_key(const struct cuda_flow *flow, uint64_t slice)

@@ -134,6 +134,9 @@ void cuda_describe_records(const struct cuda_session *cuda)
             }
         }
         record->placements = cuda->placements;
+        if (cuda->by_host && record->clock == NULL) {
+            record->clock = "host";
+        }
         if (session->targets[i].is_total && cuda->coarse) {
             settle_flag(session->arena, record, "coarse");
         }

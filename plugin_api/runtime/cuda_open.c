@@ -86,7 +86,7 @@ static int32_t open_flow(
     TRY(open_peer(cuda, flow, record->src_memory, record->src_place, err));
     TRY(open_peer(cuda, flow, record->dst_memory, record->dst_place, err));
     TRY(gpu_use(flow->gpu, err));
-    if ((record->flags & NVBW_FLOW_DEFAULT_STREAM) == 0) {
+    if ((record->flags & (NVBW_FLOW_DEFAULT_STREAM | NVBW_FLOW_SYNC)) == 0) {
         CUDA_TRY(flow->gpu->api, err,
             flow->gpu->api->stream_create(
                 &flow->stream, CU_STREAM_IS_NON_BLOCKING),
@@ -99,12 +99,6 @@ static int32_t open_flow(
     return flow->initiator->open != NULL
                ? flow->initiator->open(cuda, flow, err)
                : NVBW_OK;
-}
-
-static int is_gateable(uint32_t memory)
-{
-    return memory == NVBW_MEM_NONE ||
-           (buffer_kinds[memory] != NULL && buffer_kinds[memory]->gateable);
 }
 
 /* Copies that the driver stages may block the thread that queues them, so
@@ -120,9 +114,8 @@ static void list_flow(
     flow->number = number;
     flow->gpu = &cuda->engine->gpus[record->executor];
     flow->background = (record->flags & NVBW_FLOW_BACKGROUND) != 0;
-    cuda->gated = cuda->gated && !is_staged(flow) &&
-                  is_gateable(record->src_memory) &&
-                  is_gateable(record->dst_memory);
+    cuda->by_host = cuda->by_host || by_host_is_flow(record);
+    cuda->gated = cuda->gated && !is_staged(flow) && !cuda->by_host;
 }
 
 static void count_flow(struct cuda_session *cuda, struct cuda_flow *flow)
@@ -197,10 +190,18 @@ static int32_t check_flows(const struct cuda_session *cuda, struct error *err)
     FAIL_IF(cuda->lead == NULL, err, NVBW_E_INVALID,
         "a measurement has background flows only");
     FAIL_IF(cuda->background_count > 0 && !cuda->gated &&
-                cuda->session->params.gate,
+                (cuda->session->params.gate || cuda->by_host),
         err, NVBW_E_INVALID,
-        "flows of pageable or managed memory and staged flows cannot have "
-        "background flows: their copies block the thread that queues them");
+        "flows that are staged or timed by the host, as those of pageable and "
+        "managed memory are, cannot have background flows: their copies block "
+        "the thread that queues them");
+    for (uint32_t i = 0; i < cuda->all_count; i++) {
+        FAIL_IF(cuda->all_count > 1 &&
+                    (cuda->flows[i].run->record.flags & NVBW_FLOW_SYNC) != 0,
+            err, NVBW_E_INVALID,
+            "blocking calls come one after another, so a flow of them is "
+            "measured alone");
+    }
     return NVBW_OK;
 }
 
@@ -237,6 +238,7 @@ static void close_event(
 
 void cuda_session_close(struct cuda_session *cuda)
 {
+    by_host_close(cuda);
     if (cuda->engine->poisoned) {
         return;
     }
@@ -290,6 +292,7 @@ int32_t cuda_session_open(struct cuda_session *cuda, struct error *err)
 
     list_flows(cuda);
     TRY(check_flows(cuda, err));
+    TRY(by_host_open(cuda, err));
     for (uint32_t i = 0; i < cuda->all_count; i++) {
         TRY(find_initiator(&cuda->flows[i], err));
     }

@@ -3,7 +3,8 @@
 /* A session on GPUs: what backend_cuda.c and its parts share. One part a
  * file: cuda_open.c, cuda_describe.c, slices.c (which bytes a copy touches),
  * ways.c (where they go), contents.c (what stands in them before),
- * stream_plan.c (what is queued), gate.c, cover.c, overlap.c, verify.c. */
+ * stream_plan.c (what is queued), by_host.c (whose clock), gate.c, cover.c,
+ * overlap.c, verify.c. */
 #ifndef NVBW_CUDA_SESSION_H
 #define NVBW_CUDA_SESSION_H
 
@@ -52,6 +53,7 @@ struct cuda_flow {
     uint64_t spare, shift; /* slices for moves, and at which the first is */
     /* By way (ways.c): of what stands in its source, or is written. */
     uint64_t epochs[2];
+    uint64_t over_ns;   /* by the host's clock, when its stream was empty */
     double rate;        /* bytes/s seen in the last sample; background */
     double seconds;     /* between ranks: of the last sample */
     uint32_t ended;     /* 1: before the measured flows in that sample */
@@ -89,6 +91,9 @@ struct cuda_session {
     struct CUevent_st *last_end;
     struct CUevent_st *covered; /* after the last snapshot, or NULL */
     uint32_t gated;
+    uint32_t by_host;  /* 1: the host's clock counts; never gated (by_host.c) */
+    uint64_t begun_ns; /* by that clock, before the first counted call */
+    struct cpu_mask *thread_before; /* where this thread ran, or NULL */
     uint32_t background_verified;
     double seconds; /* of the last good sample, 0: none */
     double queued_seconds;
@@ -120,6 +125,8 @@ void cuda_session_close(struct cuda_session *cuda);
  * (backend_cuda.c) */
 int32_t cuda_elapsed(const struct cuda_flow *flow, struct CUevent_st *start,
     struct CUevent_st *end, double *out_seconds, struct error *err);
+/* What is told of a stream that does not end. (backend_cuda.c) */
+int32_t cuda_hangs(const struct cuda_flow *flow, struct error *err);
 
 /* cuda_describe.c */
 void cuda_describe_records(const struct cuda_session *cuda);
@@ -234,6 +241,23 @@ void team_total(const struct cuda_session *cuda, uint32_t target,
 int32_t team_verify(struct cuda_session *cuda,
     int32_t (*verify)(struct cuda_session *cuda, struct error *err),
     struct error *err);
+
+/* by_host.c */
+/* 1 if the flow is timed by the host. */
+int by_host_is_flow(const struct flow_record *record);
+/* Moves this thread to the node of the host's memory, else to that nearest to
+ * the GPU, and back to where it was. */
+int32_t by_host_open(struct cuda_session *cuda, struct error *err);
+void by_host_close(struct cuda_session *cuda);
+/* Waits until all that was queued before the counted copies is over, and takes
+ * the time. Where the session is not timed by the host, nothing; the next two
+ * likewise. */
+int32_t by_host_begin(struct cuda_session *cuda, struct error *err);
+/* Waits for the counted flows and takes the time of each. */
+int32_t by_host_end(struct cuda_session *cuda, struct error *err);
+/* From the begin to the end of one flow, or of all: NULL. */
+double by_host_seconds(
+    const struct cuda_session *cuda, const struct cuda_flow *flow);
 
 /* stream_plan.c */
 /* Queues a sample on all streams, behind the gate where there is one. */

@@ -69,6 +69,7 @@ void flow_resolve(const struct facts *facts, const struct unit *unit,
         .element = flow->element,
         .stride = flow->stride,
         .offset = flow->offset,
+        .ring = flow->ring,
     };
     if (out->copies == 0 && params->fixed) {
         out->copies = params->copies;

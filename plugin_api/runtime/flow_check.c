@@ -58,7 +58,7 @@ enum { INITIATORS_END = sizeof initiators / sizeof initiators[0] };
 
 enum {
     FLOW_FLAGS = NVBW_FLOW_BACKGROUND | NVBW_FLOW_SYNC | NVBW_FLOW_STAGED |
-                 NVBW_FLOW_DEFAULT_STREAM,
+                 NVBW_FLOW_DEFAULT_STREAM | NVBW_FLOW_HOST_CLOCK,
     LOAD_FULL_PERMILLE = 1000,
     ELEMENT_LIMIT_BYTES = 16
 };
@@ -99,6 +99,30 @@ static int32_t check_numbers(const struct check *check)
         check->at, flow->element);
     FAIL_IF(flow->bytes > bytes_limit || flow->offset > bytes_limit, check->err,
         NVBW_E_INVALID, "flow %u is larger than any memory", check->at);
+    return NVBW_OK;
+}
+
+static int is_pageable(uint32_t memory)
+{
+    return memory == NVBW_MEM_PAGEABLE || memory == NVBW_MEM_HUGE_PAGE;
+}
+
+static int32_t check_ring(const struct check *check)
+{
+    const struct nvbw_flow *const flow = check->flow;
+    const int from_host =
+        is_pageable(flow->src_memory) && flow->dst_memory == NVBW_MEM_DEVICE;
+    const int to_host =
+        is_pageable(flow->dst_memory) && flow->src_memory == NVBW_MEM_DEVICE;
+
+    FAIL_IF(flow->ring > bytes_limit, check->err, NVBW_E_INVALID,
+        "flow %u has a ring larger than any memory", check->at);
+    FAIL_IF(flow->ring != 0 &&
+                (flow->initiator != NVBW_BY_CE || !(from_host || to_host)),
+        check->err, NVBW_E_INVALID,
+        "flow %u has a ring, which is for copies by ce between pageable memory "
+        "and a GPU",
+        check->at);
     return NVBW_OK;
 }
 
@@ -225,6 +249,7 @@ static int32_t check_flow(const struct check *check)
     TRY(check_numbers(check));
     TRY(check_initiator(check));
     TRY(check_places(check));
+    TRY(check_ring(check));
     return check_cells(check);
 }
 

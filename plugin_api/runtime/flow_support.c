@@ -20,6 +20,11 @@ static int is_blocking(const struct flow_record *flow)
     return (flow->flags & NVBW_FLOW_SYNC) != 0;
 }
 
+static int is_by_host(const struct flow_record *flow)
+{
+    return (flow->flags & NVBW_FLOW_HOST_CLOCK) != 0;
+}
+
 static int is_staged(const struct flow_record *flow)
 {
     return (flow->flags & NVBW_FLOW_STAGED) != 0;
@@ -54,7 +59,10 @@ static const struct unsupported {
     int (*asks)(const struct flow_record *flow);
     const char *what;
 } unsupported[] = {
-    { ALL_FLOWS, is_blocking, "blocking calls (NVBW_FLOW_SYNC)" },
+    { ALL_FLOWS & ~BIT(NVBW_BY_CE), is_blocking,
+        "blocking calls (NVBW_FLOW_SYNC)" },
+    { BIT(NVBW_BY_CPU), is_by_host,
+        "other clock than the host's (NVBW_FLOW_HOST_CLOCK)" },
     { ALL_FLOWS, is_partial_load, "a part of full load (load_permille)" },
     { GPU_OR_GIVEN, has_three_arrays, "operations on three arrays" },
     { BY_KERNELS, is_staged, "way around peer access (NVBW_FLOW_STAGED)" },
@@ -98,12 +106,14 @@ static int32_t check_between_ranks(
     if ((ON_GPU & BIT(flow->initiator)) != 0 &&
         is_shareable(flow->src_memory) && is_shareable(flow->dst_memory) &&
         flow->operation != NVBW_OP_CHASE &&
-        (flow->flags & NVBW_FLOW_BACKGROUND) == 0) {
+        (flow->flags & (NVBW_FLOW_BACKGROUND | NVBW_FLOW_SYNC |
+                           NVBW_FLOW_HOST_CLOCK)) == 0) {
         return NVBW_OK;
     }
     error_set(err, NVBW_E_SKIPPED,
         "flow %u: between MPI ranks this build has copies, reads and writes by "
-        "the engine in memory that the ranks share, and no background",
+        "the engine in memory that the ranks share, and no background and no "
+        "host's clock",
         at);
     if (err != NULL) {
         err->code = NVBW_SKIP_NOT_BUILT;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
-/* Copies by cuMemcpyAsync and its kin: the driver chooses the engine. */
+/* Copies by cuMemcpyAsync and its kin: the driver chooses the engine. With
+ * NVBW_FLOW_SYNC by those that block, and with a ring piece by piece through
+ * page-locked memory (copy_ring.c). */
+#include "copy_ring.h"
 #include "cuda_session.h"
 
-static const void *host_at(const struct buffer *buffer, uint64_t offset)
+static unsigned char *host_at(const struct buffer *buffer, uint64_t offset)
 {
-    return (const unsigned char *)buffer->host + offset;
+    return (unsigned char *)buffer->host + offset;
 }
 
 static cu_result copy(const struct cuda_flow *flow, uint64_t number)
@@ -21,21 +24,48 @@ static cu_result copy(const struct cuda_flow *flow, uint64_t number)
             host_at(run->src, src), bytes, flow->stream);
     }
     if (!run->src->kind->on_host && run->dst->kind->on_host) {
-        return api->copy_up_async((unsigned char *)run->dst->host + dst,
+        return api->copy_up_async(host_at(run->dst, dst),
             run->src->device + src, bytes, flow->stream);
     }
     return api->copy_async(
         run->dst->device + dst, run->src->device + src, bytes, flow->stream);
 }
 
+static cu_result copy_blocking(const struct cuda_flow *flow, uint64_t number)
+{
+    const struct cuda_api *const api = flow->gpu->api;
+    const struct flow_run *const run = flow->run;
+    const uint64_t bytes = slices_bytes(flow, number);
+    const uint64_t src = slices_src_offset(flow, number);
+    const uint64_t dst = slices_dst_offset(flow, number);
+
+    if (run->src->kind->on_host && !run->dst->kind->on_host) {
+        return api->copy_down(
+            run->dst->device + dst, host_at(run->src, src), bytes);
+    }
+    if (!run->src->kind->on_host && run->dst->kind->on_host) {
+        return api->copy_up(
+            host_at(run->dst, dst), run->src->device + src, bytes);
+    }
+    return api->copy(run->dst->device + dst, run->src->device + src, bytes);
+}
+
 static int32_t enqueue(struct cuda_session *cuda, struct cuda_flow *flow,
     uint64_t first, uint64_t count, struct error *err)
 {
+    const struct flow_record *const record = &flow->run->record;
+    const int blocks = (record->flags & NVBW_FLOW_SYNC) != 0;
+
     (void)cuda;
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t number = first == COPY_WARM_UP ? first : first + i;
 
-        CUDA_TRY(flow->gpu->api, err, copy(flow, number),
+        if (record->ring != 0) {
+            TRY(copy_ring_pass(flow, number, err));
+            continue;
+        }
+        CUDA_TRY(flow->gpu->api, err,
+            blocks ? copy_blocking(flow, number) : copy(flow, number),
             "GPU %d: a copy of %llu bytes was not queued",
             flow->gpu->facts->index,
             (unsigned long long)slices_bytes(flow, number));
@@ -47,5 +77,7 @@ const struct initiator initiator_ce = {
     .name = "ce",
     .operations = 1u << NVBW_OP_COPY,
     .one_by_one = 1,
+    .open = copy_ring_open,
     .enqueue = enqueue,
+    .close = copy_ring_close,
 };

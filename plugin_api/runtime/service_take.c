@@ -8,7 +8,7 @@
 
 enum {
     FLOW_FLAGS = NVBW_FLOW_BACKGROUND | NVBW_FLOW_SYNC | NVBW_FLOW_STAGED |
-                 NVBW_FLOW_DEFAULT_STREAM
+                 NVBW_FLOW_DEFAULT_STREAM | NVBW_FLOW_HOST_CLOCK
 };
 
 struct taking {
@@ -81,8 +81,8 @@ static int32_t take_measurement(const struct taking *taking,
     const struct nvbw_measurement *given, struct nvbw_measurement *out_read,
     struct measure_request *out)
 {
-    TRY(abi_read(
-        given, "measurement", 0, out_read, sizeof *out_read, taking->err));
+    TRY(abi_read(given, "measurement", NVBW_MEASURE_ANY_ORDER, out_read,
+        sizeof *out_read, taking->err));
 
     const uint32_t count = flow_count(out_read->flows);
 
@@ -101,6 +101,7 @@ static int32_t take_measurement(const struct taking *taking,
     }
     *out = make_request(taking->service);
     out->flows = flows;
+    out->any_order = (out_read->flags & NVBW_MEASURE_ANY_ORDER) != 0;
     TRY(take_cell(taking, out_read->total, &out->total));
     return flow_check(taking->service->run->facts, out->unit, out->flows,
         out->total, taking->err);

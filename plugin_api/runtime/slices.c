@@ -120,6 +120,7 @@ static int can_poison_in_stream(const struct cuda_flow *flow)
 
     return record->dst_memory != NVBW_MEM_PAGEABLE &&
            record->dst_memory != NVBW_MEM_HUGE_PAGE &&
+           record->dst_memory != NVBW_MEM_MANAGED &&
            (record->flags & NVBW_FLOW_STAGED) == 0;
 }
 

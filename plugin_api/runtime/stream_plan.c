@@ -299,7 +299,9 @@ int32_t stream_plan_queue(struct cuda_session *cuda, struct error *err)
     }
     TRY(start_hub(cuda, err));
     TRY(start_others(cuda, err));
+    TRY(by_host_begin(cuda, err));
     TRY(copy_counted(cuda, err));
+    TRY(by_host_end(cuda, err));
     return end_hub(cuda, err);
 }
 

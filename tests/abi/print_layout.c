@@ -107,6 +107,7 @@ static const struct entry entries[] = {
     MEMBER(nvbw_flow, enqueue),
     MEMBER(nvbw_flow, verify),
     MEMBER(nvbw_flow, user),
+    MEMBER(nvbw_flow, ring),
     STRUCT(nvbw_work),
     MEMBER(nvbw_work, size),
     MEMBER(nvbw_work, flags),

@@ -55,7 +55,7 @@
 #define NVBW_MAGIC_DRAFT   UINT64_C(0x5446445742564e7e) /* "~NVBWDFT" */
 #define NVBW_MAGIC_RELEASE UINT64_C(0x47554c505742564e) /* "NVBWPLUG" */
 #define NVBW_MAGIC         NVBW_MAGIC_DRAFT
-#define NVBW_ABI_MINOR     0
+#define NVBW_ABI_MINOR     1
 
 /* ---- Numbers ------------------------------------------------------------ */
 
@@ -152,9 +152,15 @@ enum {
     NVBW_PLACE_MIG = 1,       /* place: a slice of a GPU */
     NVBW_PLACE_NO_MEMORY = 2, /* place: a NUMA node without memory */
     NVBW_FLOW_BACKGROUND = 1, /* flow: not counted, outlasts the counted */
-    NVBW_FLOW_SYNC = 2,       /* flow: blocking call, host clock, ungated */
+    NVBW_FLOW_SYNC = 2,       /* flow: blocking calls; by the host's clock */
     NVBW_FLOW_STAGED = 4,     /* flow: leave peer access off on purpose */
     NVBW_FLOW_DEFAULT_STREAM = 8, /* flow: on the legacy default stream */
+    NVBW_FLOW_HOST_CLOCK = 16,    /* flow: ungated and timed by the host, from
+                                     before its first call to when its stream
+                                     is empty; so are flows of pageable,
+                                     huge-page and managed memory */
+    NVBW_MEASURE_ANY_ORDER = 1,   /* measurement: its flows may well run one
+                                     after another, that is what it asks */
     NVBW_METRIC_PAIRS = 1,        /* metric: no diagonal */
     NVBW_METRIC_DERIVED = 2,      /* metric: computed from other cells */
     NVBW_PLUGIN_MPI = 1           /* plugin: links MPI, which may do forbidden
@@ -237,6 +243,7 @@ struct nvbw_param {
  *   "numa"  the NUMA nodes with memory
  *   "rank"  the MPI ranks
  *   "name"  the elements of your LIST parameter of that name
+ *   "sizes" those of the standard parameter: its ladders as single sizes
  *   "#name" as many as your INT parameter of that name says
  *   "text"  entries that labels() names, settled in the recorded run
  *   NULL    one entry
@@ -332,6 +339,10 @@ struct nvbw_flow {
     nvbw_enqueue_fn *verify;  /* NVBW_BY_PLUGIN: checks the destination; NULL:
                                  the host's own comparison with the source */
     void *user;               /* passed on in work */
+    uint64_t ring; /* CE between pageable memory and a GPU: bytes of a ring of
+                      page-locked memory through which a thread of the host
+                      passes the copies on; 0: the driver's own way. Since
+                      minor 1 */
 };
 
 /* What enqueue and verify get. The engine owns stream and buffers. The first
@@ -350,7 +361,7 @@ struct nvbw_work {
 
 /* The flows that run at the same time. */
 struct nvbw_measurement {
-    uint32_t size, flags;
+    uint32_t size, flags; /* NVBW_MEASURE_* */
     const struct nvbw_flow *const *flows;
     const struct nvbw_cell *total; /* all counted bytes over first start to
                                       last end, or NULL; in ns for a metric

@@ -234,6 +234,7 @@ static void what_is_not_built_is_never_ignored(void **state)
     for (size_t i = 0; i < 4; i++) {
         wishes[i] = with_cell(&scene_down, &down_cell);
     }
+    wishes[0].initiator = NVBW_BY_SM;
     wishes[0].flags = NVBW_FLOW_SYNC;
     wishes[1].load_permille = 500;
     wishes[2].stride = 128;

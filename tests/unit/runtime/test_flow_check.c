@@ -122,6 +122,11 @@ static const struct bad table[] = {
     { "no metric", FLOW(.cell = &nameless) },
     { "neither", FLOW(.cell = &counted) },
     { "no cell", FLOW(.cell = NULL) },
+    { "has a ring", FLOW(.ring = 4096) },
+    { "has a ring", FLOW(.src_memory = NVBW_MEM_PAGEABLE, .ring = 4096,
+                        .initiator = NVBW_BY_SM) },
+    { "larger than any",
+        FLOW(.src_memory = NVBW_MEM_PAGEABLE, .ring = UINT64_MAX) },
 };
 #pragma GCC diagnostic pop
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "ladder.h"
 #include "nearest.h"
 #include "quantity.h"
 #include "select.h"
@@ -11,35 +12,6 @@
 #include "sweep.h"
 
 /* ---- One value ---------------------------------------------------------- */
-
-static int is_word(const char *text, const char *one, const char *other)
-{
-    return strcmp(text, one) == 0 || strcmp(text, other) == 0;
-}
-
-/* "quick", "shmoo", a size, or "start/end/step". */
-static int32_t check_ladder(const char *text, struct error *err)
-{
-    char part[64];
-    uint64_t bytes = 0;
-
-    if (is_word(text, "quick", "shmoo")) {
-        return NVBW_OK;
-    }
-    for (const char *at = text; at != NULL;) {
-        const char *const slash = strchr(at, '/');
-        const size_t length = slash == NULL ? strlen(at) : (size_t)(slash - at);
-
-        FAIL_IF(length >= sizeof part, err, NVBW_E_INVALID,
-            "\"%.80s\" is neither quick, shmoo, a size nor start/end/step",
-            text);
-        memcpy(part, at, length);
-        part[length] = '\0';
-        TRY(quantity_size(part, &bytes, err));
-        at = slash == NULL ? NULL : slash + 1;
-    }
-    return NVBW_OK;
-}
 
 static int32_t check_text(
     const struct param_schema *param, const char *text, struct error *err)
@@ -49,7 +21,7 @@ static int32_t check_text(
     if (param == standard_param("sizes")) {
         struct error why;
 
-        if (check_ladder(text, &why) < 0) {
+        if (ladder_check(text, &why) < 0) {
             return error_set(err, NVBW_E_INVALID, "parameter \"%s\": %.900s",
                 param->name, why.text);
         }

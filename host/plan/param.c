@@ -167,8 +167,8 @@ const struct param_schema standard_params[] = {
     },
     {
         .name = "sizes",
-        .help = "sizes of a ladder: quick, shmoo, a list of sizes, or "
-                "start/end/step",
+        .help = "sizes of a ladder: quick (32 MiB), shmoo (1 KiB to 64 MiB, "
+                "doubling), a list of sizes, or start/end/step",
         .type = NVBW_TYPE_TEXT,
         .flags = NVBW_PARAM_LIST,
         .default_text = "quick",

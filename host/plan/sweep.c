@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "ladder.h"
 #include "select.h"
 
 static int32_t no_memory(struct error *err)
@@ -67,6 +68,21 @@ static int is_all_choices(const struct param_schema *schema, const char *text)
            strcmp(text, schema->choices[schema->choices_count - 1]) == 0;
 }
 
+/* What the elements of "sizes" stand for. */
+static int32_t expand_sizes(
+    struct sweep_param *param, struct arena *arena, struct error *err)
+{
+    const char **sizes = NULL;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < param->values_count; i++) {
+        TRY(ladder_expand(param->values[i], arena, &sizes, &count, err));
+    }
+    param->values = sizes;
+    param->values_count = count;
+    return NVBW_OK;
+}
+
 static int32_t set_values(const struct param_schema *schema,
     const struct plan_value *value, struct arena *arena,
     struct sweep_param *param, struct error *err)
@@ -110,8 +126,10 @@ static int32_t add_param(const struct plan *plan,
     struct sweep_param *const param = &grown[sweep->params_count - 1];
 
     param->name = schema->name;
-    return set_values(
-        schema, select_value(plan, suite, schema->name), arena, param, err);
+    TRY(set_values(
+        schema, select_value(plan, suite, schema->name), arena, param, err));
+    return schema == standard_param("sizes") ? expand_sizes(param, arena, err)
+                                             : NVBW_OK;
 }
 
 static int32_t count_points(const struct testcase_schema *testcase,

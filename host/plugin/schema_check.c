@@ -231,7 +231,7 @@ static int32_t check_counted_axis(
 static int32_t check_axis(
     const struct testcase_schema *testcase, const char *axis, struct error *why)
 {
-    static const char *const plain[] = { "gpu", "numa", "text" };
+    static const char *const plain[] = { "gpu", "numa", "text", "sizes" };
     if (axis == NULL) {
         return NVBW_OK;
     }
@@ -252,7 +252,8 @@ static int32_t check_axis(
     const struct param_schema *param = schema_param(testcase, axis);
     FAIL_IF(param == NULL || (param->flags & NVBW_PARAM_LIST) == 0, why,
         NVBW_E_INVALID,
-        "axis \"%.80s\" is none of gpu, numa, rank, text, a LIST parameter "
+        "axis \"%.80s\" is none of gpu, numa, rank, text, sizes, a LIST "
+        "parameter "
         "of the testcase, or # and an INT parameter (rule C11)",
         axis);
     return NVBW_OK;

@@ -87,7 +87,8 @@ static int32_t check_param(const struct testcase_schema *testcase,
 
 static int is_axis(const struct testcase_schema *testcase, const char *axis)
 {
-    static const char *const known[] = { "gpu", "numa", "rank", "text" };
+    static const char *const known[] = { "gpu", "numa", "rank", "text",
+        "sizes" };
 
     if (axis == NULL) {
         return 1;
@@ -114,8 +115,8 @@ static int32_t check_axis(const struct testcase_schema *testcase,
     const struct metric_schema *metric, const char *axis, struct error *err)
 {
     FAIL_IF(!is_axis(testcase, axis), err, NVBW_E_INVALID,
-        "C11: axis \"%s\" of metric %s is none of gpu, numa, rank, text, a "
-        "LIST parameter or # and an INT parameter",
+        "C11: axis \"%s\" of metric %s is none of gpu, numa, rank, text, "
+        "sizes, a LIST parameter or # and an INT parameter",
         axis, metric->name);
     return NVBW_OK;
 }

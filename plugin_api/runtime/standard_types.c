@@ -32,7 +32,7 @@ static const struct param_schema types[] = {
     { .name = "seed", .type = NVBW_TYPE_INT },
     { .name = "gate", .type = NVBW_TYPE_BOOL },
     { .name = "chase", .type = NVBW_TYPE_ENUM, CHOICES(chases) },
-    { .name = "sizes", .type = NVBW_TYPE_TEXT },
+    { .name = "sizes", .type = NVBW_TYPE_SIZE, .flags = NVBW_PARAM_LIST },
     { .name = "concurrency", .type = NVBW_TYPE_ENUM, CHOICES(concurrencies) },
     { .name = "p2p", .type = NVBW_TYPE_ENUM, CHOICES(peer_modes) },
     { .name = "threads", .type = NVBW_TYPE_INT },

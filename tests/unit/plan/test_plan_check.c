@@ -96,6 +96,22 @@ static struct testcase_schema local_testcases[] = {
         .name = (name_), .metrics = latency, .metrics_count = 1,               \
         .params = &footprint, .params_count = 1                                \
     }
+static struct param_schema transfer_params[] = {
+    { .name = "memory", .type = NVBW_TYPE_TEXT },
+    { .name = "api", .type = NVBW_TYPE_TEXT },
+};
+#define TRANSFER(name_)                                                        \
+    {                                                                          \
+        .name = (name_), .params = transfer_params, .params_count = 2          \
+    }
+static struct testcase_schema transfer_testcases[] = {
+    TRANSFER("transfer_host_to_device"),
+    TRANSFER("transfer_device_to_host"),
+    TRANSFER("transfer_device_to_device"),
+    TRANSFER("transfer_fit_host_to_device"),
+    TRANSFER("transfer_host_to_device_numa"),
+    TRANSFER("transfer_batched_host_to_device"),
+};
 static struct testcase_schema latency_testcases[] = {
     { .name = "latency_host", .metrics = latency, .metrics_count = 1 },
     LATENCY("host_device_latency_sm"),
@@ -140,6 +156,10 @@ static struct plugin_schema plugins[] = {
         .file = "/p/latency.so",
         .testcases = latency_testcases,
         .testcases_count = 4 },
+    { .name = "transfer",
+        .file = "/p/transfer.so",
+        .testcases = transfer_testcases,
+        .testcases_count = 6 },
     { .name = "broken",
         .state = STATE_ERROR,
         .reason = "refused",
@@ -277,11 +297,14 @@ static void test_ladders(void **state)
     (void)state;
     check_text("defaults = { sizes = [ \"quick\", \"4 KiB\" ]; };\n"
                "suites = ( { plugin = \"ce_h2d\"; params = { sizes = "
-               "\"4 KiB/1 GiB/4 KiB, 2 GiB\"; }; } );");
+               "\"4 KiB/1 MiB/4 KiB, 2 GiB\"; }; } );");
     assert_string_equal(fixture_problem(&fixture, 0), "");
     check_text("suites = ( { plugin = \"ce_h2d\"; params = { sizes = "
                "\"4 KiB,\"; }; } );");
     assert_int_equal(fixture.problems.errors, 1);
+    check_text("suites = ( { plugin = \"ce_h2d\"; params = { sizes = "
+               "\"4 KiB/1 GiB/4 KiB\"; }; } );");
+    assert_non_null(strstr(fixture_problem(&fixture, 0), "more than 1024"));
 }
 
 static void test_limit_of_disabled_suite(void **state)

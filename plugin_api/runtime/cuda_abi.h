@@ -32,6 +32,12 @@ struct cu_location {
     unsigned int type; /* CU_AT_* */
     int id;
 };
+/* Of copies in one call; the locations are hints for managed memory. */
+struct cu_copy_attributes {
+    unsigned int source_order; /* CU_ORDER_OF_STREAM */
+    struct cu_location source, destination;
+    unsigned int flags;
+};
 struct cu_allocation_prop {
     unsigned int type;         /* CU_ALLOCATION_PINNED */
     unsigned int handle_types; /* CU_HANDLE_* */
@@ -264,6 +270,11 @@ enum { CUDA_NUMBERS(CUDA_NUMBER_ENUM) CU_NUMBERS_END };
     X(copy_peer_async, cuMemcpyPeerAsync, 4000,                                \
         (cu_address dst, struct CUctx_st * dst_context, cu_address src,        \
             struct CUctx_st * src_context, size_t bytes,                       \
+            struct CUstream_st * stream))                                      \
+    X(copy_batch_async, cuMemcpyBatchAsync, 12080,                             \
+        (cu_address * dsts, cu_address * srcs, size_t * sizes, size_t count,   \
+            struct cu_copy_attributes * attributes, size_t * first,            \
+            size_t attributes_count, size_t * out_failed,                      \
             struct CUstream_st * stream))                                      \
     X(set_bytes_async, cuMemsetD8Async, 3020,                                  \
         (cu_address dst, unsigned char value, size_t count,                    \

@@ -42,7 +42,12 @@ OTHERS = """
   { plugin = "sm_h2d"; tests = [ "host_to_device_memcpy_sm" ]; },
   { plugin = "local"; tests = [ "device_local_copy", "device_local_read_sm" ];
   },
-  { plugin = "latency"; tests = [ "host_device_latency_sm" ]; },"""
+  { plugin = "latency"; tests = [ "host_device_latency_sm" ]; },
+  { plugin = "transfer"; params = { api = "sync"; sizes = "1 MiB"; };
+    tests = [ "transfer_host_to_device", "transfer_device_to_host",
+              "transfer_device_to_device" ]; },
+  { id = "ring"; plugin = "transfer"; tests = [ "transfer_host_to_device" ];
+    params = { memory = "ring"; ring = "64 KiB"; sizes = "1 MiB"; }; },"""
 
 # Tidying up never spoils what was measured.
 ABSORBED = {"cuEventDestroy", "cuStreamDestroy", "cuMemFree", "cuMemFreeHost",
@@ -62,8 +67,8 @@ BETWEEN_RANKS = {
 # Of the table but not called by the runtime: what plugins call themselves and
 # tests of the simulator do, and what kinds of memory to come are made with.
 UNUSED = re.compile("cuDeviceGetP2PAttribute|cuCtxGetCurrent|"
-                    "cuCtxSynchronize|cuMemcpy(HtoD|PeerAsync)?|"
-                    "cuMemsetD8Async|cuStreamSynchronize|cuEventQuery|"
+                    "cuCtxSynchronize|cuMemcpy(Peer|Batch)Async|"
+                    "cuMemsetD8Async|cuStreamSynchronize|"
                     "cuFunc[GS]etAttribute|cuMem(GetAllocationGranularity|"
                     "Create|Release|Map|Unmap|SetAccess|Address(Reserve|Free)|"
                     "(Ex|Im)port(To|From)ShareableHandle)|cuMulticast.*")

@@ -53,6 +53,7 @@ static int side_is(enum side side, const struct place *place)
 struct copy {
     uint64_t dst, src, bytes;
     enum side dst_side, src_side;
+    int follows; /* another one of the same command */
 };
 
 static cu_result copy_enqueue(
@@ -74,6 +75,7 @@ static cu_result copy_enqueue(
         return CU_ERROR_OUT_OF_MEMORY;
     }
     path_copy(machine, gpu, &dst, &src, copy->bytes, BY_ENGINE, op);
+    op->fixed_ns = copy->follows ? 0 : op->fixed_ns;
     op->words[COPY_DST] = copy->dst;
     op->words[COPY_SRC] = copy->src;
     op->words[COPY_BYTES] = copy->bytes;
@@ -175,6 +177,36 @@ cu_result cuMemcpyPeerAsync(cu_address dst, struct CUctx_st *dst_context,
     SIM_CALL(cuMemcpyPeerAsync, dst_context == NULL || src_context == NULL
                                     ? (cu_result)CU_ERROR_INVALID_CONTEXT
                                     : copy_any(dst, src, bytes, stream, 0));
+}
+
+/* All copies of a batch are one command, so only the first costs more than its
+ * bytes. */
+static cu_result copy_batch(const cu_address *dsts, const cu_address *srcs,
+    const size_t *sizes, size_t count, struct CUstream_st *handle)
+{
+    cu_result result = CU_SUCCESS;
+
+    for (size_t i = 0; i < count && result == CU_SUCCESS; i++) {
+        const struct copy copy = {
+            .dst = dsts[i], .src = srcs[i], .bytes = sizes[i], .follows = i > 0
+        };
+
+        result = copy_async(&copy, handle, 0);
+    }
+    return result;
+}
+
+cu_result cuMemcpyBatchAsync(cu_address *dsts, cu_address *srcs, size_t *sizes,
+    size_t count, struct cu_copy_attributes *attributes, size_t *first,
+    size_t attributes_count, size_t *out_failed, struct CUstream_st *stream)
+{
+    SIM_CALL(cuMemcpyBatchAsync,
+        dsts == NULL || srcs == NULL || sizes == NULL || count == 0 ||
+                attributes == NULL || first == NULL || attributes_count != 1 ||
+                first[0] != 0 || attributes->source_order == 0 ||
+                out_failed == NULL || stream == NULL
+            ? (cu_result)CU_ERROR_INVALID_VALUE
+            : copy_batch(dsts, srcs, sizes, count, stream));
 }
 
 /* ---- Memsets ------------------------------------------------------------- */

@@ -28,8 +28,8 @@ static void expect(const char *text, const char *wanted)
     for (uint32_t i = 0; i < count; i++) {
         const size_t at = strlen(joined);
 
-        snprintf(joined + at, sizeof joined - at, "%s%s", i > 0 ? "|" : "",
-            list[i]);
+        snprintf(
+            joined + at, sizeof joined - at, "%s%s", i > 0 ? "|" : "", list[i]);
     }
     assert_string_equal(joined, wanted);
     arena_clear(&arena);

@@ -106,6 +106,14 @@ _Static_assert(
     sizeof(cu_memory) == sizeof(CUmemGenericAllocationHandle), "memory");
 _Static_assert(sizeof(struct cu_uuid) == sizeof(CUuuid), "uuid");
 _Static_assert(sizeof(struct cu_location) == sizeof(CUmemLocation), "location");
+_Static_assert(sizeof(struct cu_copy_attributes) == sizeof(CUmemcpyAttributes),
+    "copy_attributes");
+SAME_LAYOUT(struct cu_copy_attributes, source_order, CUmemcpyAttributes,
+    srcAccessOrder);
+SAME_LAYOUT(struct cu_copy_attributes, source, CUmemcpyAttributes, srcLocHint);
+SAME_LAYOUT(
+    struct cu_copy_attributes, destination, CUmemcpyAttributes, dstLocHint);
+SAME_LAYOUT(struct cu_copy_attributes, flags, CUmemcpyAttributes, flags);
 _Static_assert(sizeof(struct cu_allocation_prop) == sizeof(CUmemAllocationProp),
     "allocation_prop");
 SAME_LAYOUT(struct cu_allocation_prop, handle_types, CUmemAllocationProp,

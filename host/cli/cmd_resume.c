@@ -74,20 +74,24 @@ static int32_t go_on(struct prepared *prepared, struct evidence *evidence,
     return status;
 }
 
-static int32_t resume(struct prepared *prepared, struct evidence *evidence,
-    struct run_dir *dir, struct error *err)
+/* All that can turn a resumption away before it changes anything. */
+static int32_t read_back(struct prepared *prepared, struct evidence *evidence,
+    const struct run_dir *dir, struct error *err)
 {
     const char *const file =
         arena_format(prepared->arena, "%s/journal.ndjson", dir->path);
 
     TRY(evidence_read(
         file, JOURNAL_LIMIT_BYTES, prepared->arena, evidence, err));
+    FAIL_IF(!evidence->begun, err, NVBW_E_INVALID,
+        "%s: the run was broken off before it measured anything, and not all "
+        "of its plan is there; begin it anew",
+        file);
     TRY(baseline_fetch(dir->path, evidence, prepared->arena, err));
     TRY(finish_check_reports(prepared->options, &evidence->plan, err));
     TRY(prepare_facts(prepared, err));
     TRY(check_machine(&evidence->facts, &prepared->facts, err));
-    TRY(check_plugins(prepared, evidence, err));
-    return go_on(prepared, evidence, dir, err);
+    return check_plugins(prepared, evidence, err);
 }
 
 static int run(const struct options *options, struct arena *arena)
@@ -108,8 +112,11 @@ static int run(const struct options *options, struct arena *arena)
 
     int exit_code = EXIT_USAGE;
 
-    if (resume(&prepared, &evidence, &dir, &err) < 0) {
+    if (read_back(&prepared, &evidence, &dir, &err) < 0) {
         command_fail(&err, exit_code);
+    } else if (go_on(&prepared, &evidence, &dir, &err) < 0) {
+        exit_code = command_fail(&err, EXIT_INCOMPLETE);
+        finish_broken(options, &evidence, &dir, arena);
     } else {
         exit_code = finish_run(options, &evidence, &dir, arena);
     }

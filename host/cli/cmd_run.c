@@ -116,6 +116,17 @@ static int32_t note_all(const struct start *start,
         TRY(note(start, LINE_EVENT, &event));
     }
     TRY(note_left_out(start, prepared));
+    TRY(journal_flush(start->journal, start->err));
+
+    /* Where this is missing a part of the plan may be, and a resumed run would
+     * pass without it. */
+    const struct event begun = { .what = "begun",
+        .unit = -1,
+        .gpu = -1,
+        .text = "all that is planned stands before this",
+        .now_ns = header->started_ns };
+
+    TRY(note(start, LINE_EVENT, &begun));
     return journal_flush(start->journal, start->err);
 }
 
@@ -178,6 +189,7 @@ static int report_units(
 
     if (carry_out(prepared, &evidence, &dir, &err) < 0) {
         command_fail(&err, exit_code);
+        finish_broken(options, &evidence, &dir, prepared->arena);
     } else {
         exit_code = finish_run(options, &evidence, &dir, prepared->arena);
     }

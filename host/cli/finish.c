@@ -47,6 +47,17 @@ static int is_stdout(const char *file)
     return strcmp(file, "-") == 0;
 }
 
+/* A run of an hour must not end at a name that was wrong when it began. */
+static int32_t check_file(
+    const char *file, uint32_t *on_stdout, struct error *err)
+{
+    if (is_stdout(file)) {
+        ++*on_stdout;
+        return NVBW_OK;
+    }
+    return file_check_atomic(file, err);
+}
+
 int32_t finish_check_reports(
     const struct options *options, const struct plan *plan, struct error *err)
 {
@@ -56,10 +67,10 @@ int32_t finish_check_reports(
 
     for (uint32_t i = 0; i < options->reports.count; i++) {
         TRY(split(options->reports.texts[i], &format, &file, err));
-        on_stdout += is_stdout(file) ? 1 : 0;
+        TRY(check_file(file, &on_stdout, err));
     }
     for (uint32_t i = 0; i < plan->reports_count; i++) {
-        on_stdout += is_stdout(plan->reports[i].file) ? 1 : 0;
+        TRY(check_file(plan->reports[i].file, &on_stdout, err));
     }
     FAIL_IF(
         on_stdout > 1, err, NVBW_E_INVALID, "only one report can go to stdout");
@@ -98,6 +109,28 @@ static int32_t print_text(const struct options *options,
         report_find(options->quiet ? "verdict" : "text"), &shown, "-", err);
 }
 
+/* One report that cannot be written takes no other with it: it is told at
+ * once, and *out_failed counts it. Returns whether it went to stdout. */
+static int write_one(const char *name, const char *file,
+    const struct report_input *input, uint32_t *out_failed)
+{
+    const struct report_format *const format = report_find(name);
+    struct error err = { 0 };
+    int32_t status = NVBW_OK;
+
+    if (format == NULL) {
+        status = error_set(
+            &err, NVBW_E_INVALID, "unknown report format \"%s\"", name);
+    } else {
+        status = report_write(format, input, file, &err);
+    }
+    if (status < 0) {
+        command_fail(&err, 0);
+        ++*out_failed;
+    }
+    return is_stdout(file);
+}
+
 int32_t finish_reports(const struct options *options,
     const struct evidence *evidence, const struct verdicts *verdicts,
     const char *run_dir, struct error *err)
@@ -109,25 +142,29 @@ int32_t finish_reports(const struct options *options,
         .columns = terminal_columns(),
     };
     int document_on_stdout = 0;
+    uint32_t failed = 0;
 
     for (uint32_t i = 0; i < options->reports.count; i++) {
         const struct report_format *format = NULL;
         const char *file = NULL;
 
         TRY(split(options->reports.texts[i], &format, &file, err));
-        TRY(report_write(format, &input, file, err));
-        document_on_stdout |= is_stdout(file);
+        document_on_stdout |= write_one(format->name, file, &input, &failed);
     }
     for (uint32_t i = 0; i < evidence->plan.reports_count; i++) {
         const struct plan_report *const report = &evidence->plan.reports[i];
-        const struct report_format *const format = report_find(report->format);
 
-        FAIL_IF(format == NULL, err, NVBW_E_INVALID,
-            "unknown report format \"%s\"", report->format);
-        TRY(report_write(format, &input, report->file, err));
-        document_on_stdout |= is_stdout(report->file);
+        document_on_stdout |=
+            write_one(report->format, report->file, &input, &failed);
     }
-    return document_on_stdout ? NVBW_OK : print_text(options, &input, err);
+    if (!document_on_stdout) {
+        TRY(print_text(options, &input, err));
+    }
+    FAIL_IF(failed > 0, err, NVBW_E_SYSTEM,
+        "%u report%s not written; `nvbw-host report %s --report FORMAT=FILE` "
+        "writes any of this run's",
+        (unsigned)failed, failed == 1 ? " was" : "s were", run_dir);
+    return NVBW_OK;
 }
 
 /* The run in short, for `merge`. */
@@ -172,4 +209,25 @@ int finish_run(const struct options *options, const struct evidence *evidence,
                           : verdicts.exit_code;
 
     return status < 0 ? outcome_worse(found, EXIT_INCOMPLETE) : found;
+}
+
+void finish_broken(const struct options *options, struct evidence *evidence,
+    const struct run_dir *dir, struct arena *arena)
+{
+    struct verdicts verdicts = { 0 };
+    struct error err = { 0 };
+
+    if (!evidence->begun) {
+        return;
+    }
+    evidence->end.interrupted = 1;
+    if (judge_run(evidence, arena, &verdicts, &err) < 0 ||
+        finish_reports(options, evidence, &verdicts, dir->path, &err) < 0) {
+        command_fail(&err, 0);
+    }
+    error_set(&err, NVBW_E_SYSTEM,
+        "the run ended early; mend that and `nvbw-host resume %s` goes on "
+        "with it",
+        dir->path);
+    command_fail(&err, 0);
 }

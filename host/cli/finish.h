@@ -24,4 +24,10 @@ int32_t finish_reports(const struct options *options,
 int finish_run(const struct options *options, const struct evidence *evidence,
     const struct run_dir *dir, struct arena *arena);
 
+/* Of a run that could not go on, because its journal cannot be written: what
+ * it measured until then is judged and reported, and how to go on is said.
+ * Nothing where it had not begun. Nothing is written to its directory. */
+void finish_broken(const struct options *options, struct evidence *evidence,
+    const struct run_dir *dir, struct arena *arena);
+
 #endif

@@ -90,15 +90,43 @@ static int32_t write_direct(
     return status;
 }
 
+/* The folder that the file is in, for the caller to free; NULL without
+ * memory. */
+static char *folder_of(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+
+    return slash == NULL   ? strdup(".")
+           : slash == path ? strdup("/")
+                           : strndup(path, (size_t)(slash - path));
+}
+
+int32_t file_check_atomic(const char *path, struct error *err)
+{
+    enum target target = TARGET_FILE;
+
+    TRY(classify(path, &target, err));
+    if (target == TARGET_DIRECT) {
+        return access(path, W_OK) == 0 ? NVBW_OK
+                                       : error_system(err, "writing %s", path);
+    }
+    char *const folder = folder_of(path);
+
+    FAIL_IF(folder == NULL, err, NVBW_E_SYSTEM, "no memory to write %s", path);
+    const int32_t status =
+        access(folder, W_OK | X_OK) == 0
+            ? NVBW_OK
+            : error_system(err, "making a file beside %s", path);
+
+    free(folder);
+    return status;
+}
+
 /* Makes the rename itself durable. Not every file system can; the file is
  * whole in any case. */
 static void sync_folder(const char *path)
 {
-    const char *const slash = strrchr(path, '/');
-    char *const folder = slash == NULL ? strdup(".")
-                         : slash == path
-                             ? strdup("/")
-                             : strndup(path, (size_t)(slash - path));
+    char *const folder = folder_of(path);
     const int fd =
         folder == NULL ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 

@@ -185,22 +185,27 @@ static int32_t adopt_efficiency(struct evidence *evidence, struct arena *arena,
         file, sizeof *file, err);
 }
 
+static int is_nothing(const char *text)
+{
+    return text == NULL || text[0] == '\0';
+}
+
 /* Cells are numbered in 32 bits, and all who read units take their names for
  * granted: a journal may hold anything. */
 static int32_t check_unit(const struct unit *unit, struct error *err)
 {
     uint64_t cells = 0;
 
-    FAIL_IF(unit->plugin == NULL || unit->testcase == NULL, err, NVBW_E_INVALID,
-        "unit %u has no plugin or no testcase", unit->id);
+    FAIL_IF(is_nothing(unit->plugin) || is_nothing(unit->testcase), err,
+        NVBW_E_INVALID, "unit %u has no plugin or no testcase", unit->id);
     for (uint32_t i = 0; i < unit->params_count; i++) {
-        FAIL_IF(unit->params[i].name == NULL, err, NVBW_E_INVALID,
+        FAIL_IF(is_nothing(unit->params[i].name), err, NVBW_E_INVALID,
             "unit %u has a parameter without a name", unit->id);
     }
     for (uint32_t i = 0; i < unit->shapes_count; i++) {
         const struct unit_shape *const shape = &unit->shapes[i];
 
-        FAIL_IF(shape->metric == NULL, err, NVBW_E_INVALID,
+        FAIL_IF(is_nothing(shape->metric), err, NVBW_E_INVALID,
             "unit %u has a metric without a name", unit->id);
         cells += (uint64_t)shape->rows * shape->cols;
         FAIL_IF(cells > UNIT_CELLS_LIMIT, err, NVBW_E_INVALID,
@@ -240,6 +245,9 @@ static int32_t adopt_event(struct evidence *evidence, struct arena *arena,
 {
     const struct event *const event = object;
 
+    if (is_same_text(event->what, "begun")) {
+        evidence->begun = 1;
+    }
     if (is_same_text(event->what, "resumed")) {
         evidence->ended = 0;
     }

@@ -34,7 +34,8 @@ struct run_header {
 
 /* Something that happened, other than a cell. */
 struct event {
-    const char *what; /* "worker_start", "worker_end", "log", "tainted",
+    const char *what; /* "begun" (all that is planned stands before it),
+                         "worker_start", "worker_end", "log", "tainted",
                          "untainted", "resumed", "stopped", "warning",
                          "telemetry" (why there is none, or none from here on),
                          "busy" (expected to be idle) */
@@ -73,6 +74,7 @@ struct evidence {
                                      made: the series of the run */
     uint32_t readings_count;
     struct run_end end;
+    uint32_t begun;                  /* 1: the event is there */
     uint32_t ended;                  /* 1: end is there */
     uint32_t torn;                   /* 1: a torn last line was dropped */
     const struct evidence *baseline; /* what `% of baseline` refers to, NULL:

@@ -7,10 +7,10 @@
 
 static const struct field run_header_list[] = {
     FIELD(run_header, U32, version),
-    FIELD(run_header, TEXT, build),
-    FIELD(run_header, TEXT, run_id),
-    FIELD(run_header, TEXT, command),
-    FIELD(run_header, TEXT, started),
+    FIELD(run_header, WORD, build),
+    FIELD(run_header, WORD, run_id),
+    FIELD(run_header, WORD, command),
+    FIELD(run_header, WORD, started),
     FIELD(run_header, U64, started_ns),
     FIELD(run_header, TEXT, boot_id),
     FIELD(run_header, U32, untrusted),
@@ -22,12 +22,12 @@ static const struct field run_header_list[] = {
 const struct fields run_header_fields = FIELDS(run_header, run_header_list);
 
 static const struct field event_list[] = {
-    FIELD(event, TEXT, what),
+    FIELD(event, WORD, what),
     FIELD(event, U32, level),
     FIELD(event, I32, unit),
     FIELD(event, I32, pid),
     FIELD(event, I32, gpu),
-    FIELD(event, TEXT, text),
+    FIELD(event, WORD, text),
     FIELD(event, U64, now_ns),
     FIELD_END,
 };

@@ -165,6 +165,7 @@ static json_t *field_to_json(
     case FIELD_F64:
         return real_to_json(*(const double *)at);
     case FIELD_TEXT:
+    case FIELD_WORD:
         return text_to_json(*(const char *const *)at);
     case FIELD_NAME:
         return name_to_json(field->names, *(const uint32_t *)at);
@@ -392,6 +393,9 @@ static int32_t get_field(
         return get_struct(in, field->of, json, at);
     }
     if (json == NULL || json_is_null(json)) {
+        if (field->kind == FIELD_WORD) {
+            *(const char **)at = "";
+        }
         return NVBW_OK;
     }
     switch (field->kind) {
@@ -404,6 +408,7 @@ static int32_t get_field(
     case FIELD_I64:
         return get_integer(in, json, INT64_MIN, INT64_MAX, at);
     case FIELD_TEXT:
+    case FIELD_WORD:
         return get_text(in, json, at);
     case FIELD_NAME:
         return get_name(in, json, at);

@@ -47,5 +47,8 @@ void run_dir_close(struct run_dir *dir);
  * new file gets mode 0644, an old one keeps its own. (atomic_file.c) */
 int32_t file_write_atomic(
     const char *path, const void *bytes, size_t length, struct error *err);
+/* Whether that would succeed as far as can be told before: what the name is,
+ * and whether its folder is there and can be written to. (atomic_file.c) */
+int32_t file_check_atomic(const char *path, struct error *err);
 
 #endif

@@ -17,16 +17,16 @@ static const struct field row_list[] = {
     FIELD(efficiency_row, F64, efficiency),
     FIELD(efficiency_row, F64, spread),
     FIELD_NAMED(efficiency_row, kind, efficiency_kinds),
-    FIELD(efficiency_row, TEXT, source),
+    FIELD(efficiency_row, WORD, source),
     FIELD_STRUCT(efficiency_row, origin, &origin_fields),
     FIELD_END,
 };
 static const struct fields row_fields = FIELDS(efficiency_row, row_list);
 
 static const struct field file_list[] = {
-    FIELD(efficiency_file, TEXT, file),
+    FIELD(efficiency_file, WORD, file),
     FIELD(efficiency_file, TEXT, sha256),
-    FIELD(efficiency_file, TEXT, name),
+    FIELD(efficiency_file, WORD, name),
     FIELD_LIST(efficiency_file, TEXTS, gpus),
     FIELD(efficiency_file, U32, from_plan),
     FIELD_STRUCTS(efficiency_file, rows, &row_fields),

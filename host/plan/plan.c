@@ -21,7 +21,7 @@ static const struct name kind_names[] = {
 };
 
 static const struct field value_list[] = {
-    FIELD(plan_value, TEXT, name),
+    FIELD(plan_value, WORD, name),
     FIELD_LIST(plan_value, TEXTS, texts),
     FIELD(plan_value, U32, is_list),
     FIELD_NAMED(plan_value, kind, kind_names),
@@ -31,7 +31,7 @@ static const struct field value_list[] = {
 static const struct fields value_fields = FIELDS(plan_value, value_list);
 
 static const struct field limit_list[] = {
-    FIELD(plan_limit, TEXT, match),
+    FIELD(plan_limit, WORD, match),
     FIELD(plan_limit, TEXT, min),
     FIELD(plan_limit, TEXT, max),
     FIELD(plan_limit, TEXT, warn),
@@ -57,7 +57,7 @@ static const struct fields settings_fields =
     FIELDS(plan_settings, settings_list);
 
 static const struct field suite_list[] = {
-    FIELD(plan_suite, TEXT, plugin),
+    FIELD(plan_suite, WORD, plugin),
     FIELD(plan_suite, TEXT, id),
     FIELD(plan_suite, TEXT, file),
     FIELD(plan_suite, TEXT, sha256),
@@ -86,8 +86,8 @@ static const struct field accept_list[] = {
 static const struct fields accept_fields = FIELDS(plan_accept, accept_list);
 
 static const struct field report_list[] = {
-    FIELD(plan_report, TEXT, format),
-    FIELD(plan_report, TEXT, file),
+    FIELD(plan_report, WORD, format),
+    FIELD(plan_report, WORD, file),
     FIELD_END,
 };
 static const struct fields report_fields = FIELDS(plan_report, report_list);

@@ -154,6 +154,7 @@ static void add_plugins(const struct html *page)
 static int is_told(const struct event *event)
 {
     return strcmp(event->what, "worker_start") != 0 &&
+           strcmp(event->what, "begun") != 0 &&
            (strcmp(event->what, "log") != 0 || event->level <= NVBW_LOG_WARN);
 }
 

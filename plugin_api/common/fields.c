@@ -84,6 +84,11 @@ static void put_text(struct strbuf *buf, const char *text)
     strbuf_add_n(buf, text, length);
 }
 
+static void put_word(struct strbuf *buf, const char *text)
+{
+    put_text(buf, text == NULL ? "" : text);
+}
+
 static void put_list(
     struct strbuf *buf, const struct field *field, const void *object)
 {
@@ -100,7 +105,7 @@ static void put_list(
             put_f64(buf, ((const double *)list)[i]);
             break;
         case FIELD_TEXTS:
-            put_text(buf, ((const char *const *)list)[i]);
+            put_word(buf, ((const char *const *)list)[i]);
             break;
         default:
             fields_encode(
@@ -130,6 +135,9 @@ static void put_field(
         break;
     case FIELD_TEXT:
         put_text(buf, *(const char *const *)at);
+        break;
+    case FIELD_WORD:
+        put_word(buf, *(const char *const *)at);
         break;
     case FIELD_ONE:
         fields_encode(field->of, at, buf);
@@ -213,6 +221,14 @@ static int32_t get_text(struct reader *in, const char **out_text)
 static int32_t get_struct(struct reader *in, const struct fields *fields,
     void *object, uint32_t depth);
 
+/* The same, never NULL. */
+static int32_t get_word(struct reader *in, const char **out)
+{
+    TRY(get_text(in, out));
+    *out = *out == NULL ? "" : *out;
+    return NVBW_OK;
+}
+
 static size_t element_size(const struct field *field)
 {
     switch (field->kind) {
@@ -236,7 +252,7 @@ static int32_t get_element(
     case FIELD_F64S:
         return get_u64(in, at);
     case FIELD_TEXTS:
-        return get_text(in, at);
+        return get_word(in, at);
     default:
         return get_struct(in, field->of, at, depth + 1);
     }
@@ -290,6 +306,8 @@ static int32_t get_field(
         return get_u64(in, at);
     case FIELD_TEXT:
         return get_text(in, at);
+    case FIELD_WORD:
+        return get_word(in, at);
     case FIELD_ONE:
         return get_struct(in, field->of, at, depth + 1);
     default:

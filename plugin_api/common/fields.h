@@ -8,8 +8,10 @@
  * report (host/evidence/record_json.c): a member is added in one place.
  *
  * Members: fixed-width integers, double (NaN: absent), const char * (NULL:
- * absent), an embedded struct, and lists. A list is a pointer `x` with a
- * uint32_t `x_count` beside it. What is decoded lives in the given arena. */
+ * absent; a WORD is never NULL and reads as "" where it is absent), an embedded
+ * struct, and lists, whose texts are never NULL either. A list is a pointer `x`
+ * with a uint32_t `x_count` beside it. What is decoded lives in the given
+ * arena. */
 #ifndef NVBW_FIELDS_H
 #define NVBW_FIELDS_H
 
@@ -27,6 +29,7 @@ enum field_kind {
     FIELD_I64,
     FIELD_F64,
     FIELD_TEXT,
+    FIELD_WORD, /* a text that is never NULL */
     FIELD_NAME, /* a uint32_t that has a name: by number in frames, by name
                    in JSON */
     FIELD_ONE,  /* an embedded struct */

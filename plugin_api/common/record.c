@@ -33,7 +33,7 @@ static const struct field record_list[] = {
     FIELD(record, U32, unit),
     FIELD(record, U32, attempt),
     FIELD(record, U32, series),
-    FIELD(record, TEXT, metric),
+    FIELD(record, WORD, metric),
     FIELD(record, U32, row),
     FIELD(record, U32, col),
     FIELD_NAMED(record, state, state_names),

@@ -7,7 +7,7 @@
 #include "state.h"
 
 static const struct field param_list[] = {
-    FIELD(param_schema, TEXT, name),
+    FIELD(param_schema, WORD, name),
     FIELD(param_schema, TEXT, help),
     FIELD_NAMED(param_schema, type, type_names),
     FIELD_NAMED(param_schema, unit, unit_names),
@@ -22,7 +22,7 @@ static const struct field param_list[] = {
 const struct fields param_schema_fields = FIELDS(param_schema, param_list);
 
 static const struct field metric_list[] = {
-    FIELD(metric_schema, TEXT, name),
+    FIELD(metric_schema, WORD, name),
     FIELD(metric_schema, TEXT, help),
     FIELD_NAMED(metric_schema, unit, unit_names),
     FIELD_NAMED(metric_schema, better, better_names),
@@ -34,7 +34,7 @@ static const struct field metric_list[] = {
 static const struct fields metric_fields = FIELDS(metric_schema, metric_list);
 
 static const struct field testcase_list[] = {
-    FIELD(testcase_schema, TEXT, name),
+    FIELD(testcase_schema, WORD, name),
     FIELD(testcase_schema, TEXT, summary),
     FIELD(testcase_schema, TEXT, help),
     FIELD_LIST(testcase_schema, TEXTS, tags),
@@ -55,7 +55,7 @@ const struct fields testcase_schema_fields =
     FIELDS(testcase_schema, testcase_list);
 
 static const struct field plugin_list[] = {
-    FIELD(plugin_schema, TEXT, name),
+    FIELD(plugin_schema, WORD, name),
     FIELD(plugin_schema, TEXT, version),
     FIELD(plugin_schema, TEXT, summary),
     FIELD(plugin_schema, TEXT, licence),

@@ -147,7 +147,8 @@ void text_clean_object(
          field++) {
         void *const at = (char *)object + field->offset;
 
-        if (field->kind == FIELD_TEXT && *(char **)at != NULL) {
+        if ((field->kind == FIELD_TEXT || field->kind == FIELD_WORD) &&
+            *(char **)at != NULL) {
             text_clean(*(char **)at, keep_lines);
         } else if (field->kind == FIELD_ONE) {
             text_clean_object(field->of, at, keep_lines);

@@ -7,14 +7,14 @@
 #include "state.h"
 
 static const struct field unit_param_list[] = {
-    FIELD(unit_param, TEXT, name),
+    FIELD(unit_param, WORD, name),
     FIELD_LIST(unit_param, TEXTS, values),
     FIELD_END,
 };
 const struct fields unit_param_fields = FIELDS(unit_param, unit_param_list);
 
 static const struct field shape_list[] = {
-    FIELD(unit_shape, TEXT, metric),
+    FIELD(unit_shape, WORD, metric),
     FIELD_NAMED(unit_shape, unit, unit_names),
     FIELD_NAMED(unit_shape, better, better_names),
     FIELD(unit_shape, U32, rows),
@@ -32,9 +32,9 @@ static const struct fields shape_fields = FIELDS(unit_shape, shape_list);
 static const struct field unit_list[] = {
     FIELD(unit, U32, id),
     FIELD(unit, U32, suite),
-    FIELD(unit, TEXT, plugin),
+    FIELD(unit, WORD, plugin),
     FIELD(unit, TEXT, plugin_file),
-    FIELD(unit, TEXT, testcase),
+    FIELD(unit, WORD, testcase),
     FIELD(unit, TEXT, sweep),
     FIELD(unit, U32, round),
     FIELD_STRUCTS(unit, params, &unit_param_fields),
@@ -43,10 +43,10 @@ static const struct field unit_list[] = {
     FIELD_STRUCTS(unit, shapes, &shape_fields),
     FIELD(unit, U32, open_axes),
     FIELD(unit, U64, timeout_ns),
-    FIELD(unit, TEXT, required),
+    FIELD(unit, WORD, required),
     FIELD(unit, U32, confirm),
     FIELD(unit, TEXT, pass_rule),
-    FIELD(unit, TEXT, isolate),
+    FIELD(unit, WORD, isolate),
     FIELD_NAMED(unit, state, state_names),
     FIELD(unit, TEXT, reason),
     FIELD(unit, TEXT, message),

@@ -70,7 +70,7 @@ static const struct field quit_list[] = {
 const struct fields quit_fields = FIELDS(quit_frame, quit_list);
 
 static const struct field labels_list[] = {
-    FIELD(labels_frame, TEXT, metric),
+    FIELD(labels_frame, WORD, metric),
     FIELD(labels_frame, U32, axis),
     FIELD_LIST(labels_frame, TEXTS, names),
     FIELD_END,
@@ -98,7 +98,7 @@ const struct fields begin_fields = FIELDS(begin_frame, begin_list);
 
 static const struct field log_list[] = {
     FIELD(log_frame, U32, level),
-    FIELD(log_frame, TEXT, text),
+    FIELD(log_frame, WORD, text),
     FIELD(log_frame, U64, now_ns),
     FIELD(log_frame, U32, dropped),
     FIELD_END,

@@ -20,7 +20,9 @@ with Folder() as f:
     for name in ("one", "two"):
         code, out, err = f.host("-c", "p.cfg", "--budget", "6 s", "--run-dir",
             name, "--report", f"json={name}.json", *SIMULATED)
-        equal(code, 0, f"{name} ({err})")
+        # On a slow machine the budget ends the run, which is told.
+        check(code == 0 or (code == 4 and "the time budget of 6 s was used up"
+                            in err), f"{name}: exit {code} ({err})")
     words = "the budget is 6 s and the plan takes about 10 s, at most 8 " \
         "samples a cell, 30 of 56 pairs of GPUs in each matrix, chosen by " \
         "the seed"
@@ -36,7 +38,8 @@ with Folder() as f:
     left = [[c["col_label"] + c["row_label"] for c in r["units"][0]["cells"]
              if c["state"] == "skip"] for r in reports]
     equal(left[0], left[1], "the same pairs are left out")
-    messages = {c["message"] for c in unit["cells"] if c["state"] == "skip"}
+    messages = {c["message"] for c in unit["cells"]
+                if c["reason"] == "excluded"}
     equal(messages, {"left out to fit the budget: 30 of 56 pairs are measured"},
           "message")
     measured = {g for c in unit["cells"] if c["state"] != "skip"

@@ -229,26 +229,35 @@ static int32_t copy_some(struct cuda_session *cuda, struct cuda_flow *flow,
 /* Without a gate copies begin while others are queued, and some block this
  * thread. More streams than the driver has connections for share them, and
  * what is queued on one connection starts in that order. Either way the flows
- * take turns, lest one is over before the next. */
-static int32_t copy_counted(struct cuda_session *cuda, struct error *err)
+ * take turns, lest one is over before the next: so many rounds. */
+static uint64_t count_rounds(const struct cuda_session *cuda)
 {
-    uint64_t most = 0;
+    const int takes_turns =
+        !cuda->gated ||
+        cuda->counted_count > facts_connections(cuda->session->facts);
+    uint64_t least = cuda->hub->copies;
 
     for (uint32_t i = 0; i < cuda->count; i++) {
         const struct cuda_flow *const flow = &cuda->flows[i];
 
-        most = !flow->background && flow->copies > most ? flow->copies : most;
+        least =
+            !flow->background && flow->copies < least ? flow->copies : least;
     }
+    return takes_turns && least > 0 ? least : 1;
+}
 
-    const int takes_turns =
-        !cuda->gated ||
-        cuda->counted_count > facts_connections(cuda->session->facts);
-    const uint64_t turn =
-        takes_turns && cuda->counted_count > 1 ? UINT64_C(1) : most;
+/* A flow of more copies than others makes more of them in a round. */
+static int32_t copy_counted(struct cuda_session *cuda, struct error *err)
+{
+    const uint64_t rounds = count_rounds(cuda);
 
-    for (uint64_t from = 0; from < most; from += turn) {
+    for (uint64_t round = 0; round < rounds; round++) {
         for (uint32_t i = 0; i < cuda->count; i++) {
-            TRY(copy_some(cuda, &cuda->flows[i], from, turn, err));
+            struct cuda_flow *const flow = &cuda->flows[i];
+            const uint64_t from = flow->copies * round / rounds;
+            const uint64_t to = flow->copies * (round + 1) / rounds;
+
+            TRY(copy_some(cuda, flow, from, to - from, err));
         }
     }
     return NVBW_OK;

@@ -99,10 +99,11 @@ static struct testcase_schema local_testcases[] = {
 static struct param_schema transfer_params[] = {
     { .name = "memory", .type = NVBW_TYPE_TEXT },
     { .name = "api", .type = NVBW_TYPE_TEXT },
+    { .name = "stream", .type = NVBW_TYPE_TEXT },
 };
 #define TRANSFER(name_)                                                        \
     {                                                                          \
-        .name = (name_), .params = transfer_params, .params_count = 2          \
+        .name = (name_), .params = transfer_params, .params_count = 3          \
     }
 static struct testcase_schema transfer_testcases[] = {
     TRANSFER("transfer_host_to_device"),
@@ -111,6 +112,12 @@ static struct testcase_schema transfer_testcases[] = {
     TRANSFER("transfer_fit_host_to_device"),
     TRANSFER("transfer_host_to_device_numa"),
     TRANSFER("transfer_batched_host_to_device"),
+};
+static struct testcase_schema overlap_testcases[] = {
+    TRANSFER("overlap_both_ways"),
+    TRANSFER("overlap_copy_kernel"),
+    TRANSFER("overlap_copy_peer"),
+    TRANSFER("overlap_streams"),
 };
 static struct testcase_schema latency_testcases[] = {
     { .name = "latency_host", .metrics = latency, .metrics_count = 1 },
@@ -160,6 +167,10 @@ static struct plugin_schema plugins[] = {
         .file = "/p/transfer.so",
         .testcases = transfer_testcases,
         .testcases_count = 6 },
+    { .name = "overlap",
+        .file = "/p/overlap.so",
+        .testcases = overlap_testcases,
+        .testcases_count = 4 },
     { .name = "broken",
         .state = STATE_ERROR,
         .reason = "refused",

@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Copyright The nvbw-host authors
+# On a machine with GPUs: tools.sh PREFIX OUT, PREFIX a bundle or an installed
+# tree. Runs the plans of transfer and overlap, and peer copies with and without
+# access, on the first GPU alone and on the first two, and leaves a JSON report
+# of each in OUT. A run that finds something ends with another code than 0; the
+# next one is made all the same, and the worst code is this script's.
+set -u
+prefix=${1:?usage: tools.sh PREFIX OUT}
+out=${2:?usage: tools.sh PREFIX OUT}
+mkdir -p "$out"
+worst=0
+
+run() {
+  name=$1
+  shift
+  "$prefix/bin/nvbw-host" "$@" -q --run-dir "$out/$name" \
+    --report "json=$out/$name.json" --report "text=$out/$name.txt"
+  code=$?
+  echo "$name: exit $code"
+  [ "$code" -le "$worst" ] || worst=$code
+}
+
+cat >"$out/p2p.cfg" <<EOF
+name = "p2p";
+defaults = { required = "if_possible"; p2p = "both"; };
+suites = ( { plugin = "ce_d2d"; tests = [ "device_to_device_*" ]; } );
+EOF
+cat >"$out/shmoo.cfg" <<EOF
+name = "shmoo";
+defaults = { required = "if_possible"; sizes = "shmoo"; };
+suites = ( { plugin = "transfer"; tests = [ "transfer_host_to_device",
+  "transfer_device_to_host", "transfer_device_to_device" ]; } );
+EOF
+
+for gpus in 0 0,1; do
+  for plan in recipe_256mb transfer overlap; do
+    run "${plan}_$gpus" -c "plans/$plan.cfg" --devices "$gpus"
+  done
+  run "shmoo_$gpus" -c "$out/shmoo.cfg" --devices "$gpus"
+done
+run p2p -c "$out/p2p.cfg" --devices 0,1
+exit "$worst"

@@ -9,7 +9,7 @@
 #include "report_lines.h"
 #include "text_clean.h"
 
-enum { SHOWN_LIMIT = 32, CELL_WIDTH = 10, LABEL_WIDTH = 10 };
+enum { SHOWN_LIMIT = 32, ROW_LIMIT = 144, CELL_WIDTH = 10, LABEL_WIDTH = 10 };
 
 /* ---- labels ---- */
 
@@ -238,8 +238,10 @@ void report_matrix_add(const struct report_input *input,
     const uint32_t columns = input->columns < 40 ? 80 : input->columns;
     const uint32_t fit = (columns - LABEL_WIDTH - 2) / CELL_WIDTH;
 
-    if (as.rows > SHOWN_LIMIT || as.cols > SHOWN_LIMIT) {
-        strbuf_format(out, "  %u x %u cells\n", as.rows, as.cols);
+    if (as.rows > SHOWN_LIMIT ||
+        as.cols > (as.rows == 1 ? ROW_LIMIT : SHOWN_LIMIT)) {
+        strbuf_format(out, "  %u x %u cells; the html report draws them\n",
+            as.rows, as.cols);
         return;
     }
     for (uint32_t first = 0; first < as.cols; first += fit) {

@@ -13,7 +13,6 @@
 #include "report_formats.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "report_cell.h"
@@ -317,10 +316,14 @@ static void add_stats(const struct prometheus *from,
 {
     const struct verdict *const list =
         &from->input->verdicts->list[span->first];
-    double *const figures = calloc(span->count, sizeof *figures);
     struct report_cell cell;
     struct stats stats;
+    struct arena arena;
     uint32_t count = 0;
+
+    arena_init(&arena, SIZE_MAX);
+
+    double *const figures = arena_alloc(&arena, span->count, sizeof *figures);
 
     report_cell_of(from->input, span->first, &cell);
     for (uint32_t i = 0; figures != NULL && i < span->count; i++) {
@@ -329,7 +332,7 @@ static void add_stats(const struct prometheus *from,
         }
     }
     stats_of(figures, count, &stats);
-    free(figures);
+    arena_clear(&arena);
 
     const struct {
         const char *name;
@@ -448,10 +451,15 @@ static void add_states(const struct prometheus *from)
 int32_t report_prometheus(
     const struct report_input *input, struct strbuf *out, struct error *err)
 {
+    struct arena arena;
+
+    arena_init(&arena, SIZE_MAX);
+
     struct prometheus to = { .input = input,
         .out = out,
-        .spans = calloc(FILE_METRICS, sizeof *to.spans),
-        .is_shown = calloc((size_t)input->verdicts->count + 1, 1) };
+        .spans = arena_alloc(&arena, FILE_METRICS, sizeof *to.spans),
+        .is_shown =
+            arena_alloc(&arena, (size_t)input->verdicts->count + 1, 1) };
     const int has_memory = to.spans != NULL && to.is_shown != NULL;
 
     if (has_memory) {
@@ -472,8 +480,7 @@ int32_t report_prometheus(
                 &to, &families[i], "cell_limit_", "Limit of a cell ", limit_of);
         }
     }
-    free(to.spans);
-    free(to.is_shown);
+    arena_clear(&arena);
     FAIL_IF(
         !has_memory, err, NVBW_E_SYSTEM, "no memory for the prometheus report");
     return NVBW_OK;

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The nvbw-host authors
-"""README.md and docs/run-plan.md keep to the program: each block marked `sh`
-is run on a simulated machine, tables of keys and parameters are what
+"""The pages keep to the program: each block marked `sh` is run on a simulated
+machine, and all other commands in them have options, commands and plans that
+there are (what needs MPI, Slurm or a day is run by tests of its own); tables of keys and parameters are what
 `nvbw-host help` prints, links lead somewhere. NVBW_DOCS=write renews the
 tables."""
 import re
@@ -9,7 +10,7 @@ from harness import *
 
 PAGES = ["README.md", "docs/reports.md", "docs/field.md",
          "docs/first-limit.md", "docs/troubleshooting.md", "docs/run-plan.md",
-         "docs/from-nvbandwidth.md"]
+         "docs/from-nvbandwidth.md", "docs/fleet.md"]
 TABLE = re.compile(r"(<!-- help (\w+) -->\n```text\n)(.*?)(```\n)", re.S)
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.S | re.M)
 LINK = re.compile(r"\]\(([^)#:]+)\)")
@@ -40,7 +41,41 @@ nvbw-host() {{
 }}
 """
 
+COMMAND = re.compile(r"(?:^|[ `/$])nvbw-host((?: [^`\n\\]*(?:\\\n)?)+)", re.M)
+
+
+def check_commands(f):
+    """Words of all commands in all pages."""
+    _, usage, _ = f.host("--help")
+    names = re.search(r"^commands:\n(.*?)\n\n", usage, re.S | re.M).group(1)
+    names = set(re.findall(r"^  ([a-z-]+) ", names, re.M))
+    for name in names:
+        usage += f.host(name, "--help")[1]
+    options = set(re.findall(r"--[a-zA-Z-]+", usage))
+    count = 0
+    for path in [SOURCE / "README.md", *(SOURCE / "docs").rglob("*.md")]:
+        text = path.read_text()
+        blocks = re.findall(r"^```\w*\n(.*?)^```$", text, re.S | re.M)
+        for block in blocks + re.findall(r"`([^`\n]+)`", text):
+            for words in COMMAND.findall(block):
+                words = re.split(r" [|&;>#] ?| && ", words)[0]
+                words = [w for w in words.replace("\\\n", " ").split() if w]
+                told = [re.split("=", w)[0] for w in words
+                        if re.match(r"--[a-z]", w)]
+                wrong = set(told) - options
+                check(not wrong, f"{path.name}: {words}: {wrong}")
+                check(not words or not re.fullmatch(r"[a-z]+(-[a-z]+)?", words[0])
+                      or words[0] in names or len(words) == 1 or not told,
+                      f"{path.name}: {words}: no such command")
+                for plan in re.findall(r"\bplans/\w+\.cfg", " ".join(words)):
+                    check((SOURCE / "configs" / plan).is_file(),
+                          f"{path.name}: no {plan}")
+                count += bool(told)
+    check(count > 30, f"only {count} commands are found in the pages")
+
+
 with Folder() as f:
+    check_commands(f)
     for page in PAGES:
         path = SOURCE / page
         text = path.read_text()

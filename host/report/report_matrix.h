@@ -41,7 +41,8 @@ const struct verdict *report_shape_at(
 const struct verdict *report_shape_worst(const struct report_shape *of);
 
 /* Adds the labelled matrix in blocks of columns that fit. A matrix with more
- * than 32 rows or columns, or a row of more than 144, is left to its summary. */
+ * than 32 rows or columns, or a row of more than 144, is left to its summary.
+ */
 void report_matrix_add(const struct report_input *input,
     const struct report_shape *of, struct strbuf *out);
 

@@ -233,6 +233,7 @@ static void add_flags(struct text_report *report, const struct report_shape *of)
         { "concurrent", "others were" },
         { "busy", "another process used the GPU" },
         { "power_capped", "the power limit held clocks down" },
+        { "staged", "peer access was off: host-staged" },
     };
 
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {

@@ -53,7 +53,10 @@ with Folder() as f:
     # p2p: off is staged and says so, both is a sweep over the other two.
     machine = Machine("laptop_x4", 4)
     code, report, _ = measure(CE, f, "laptop_x4", FIXED + ' p2p = "both";',
-                              tests=[WRITE, BOTH])
+                              "--report", "text=text", tests=[WRITE, BOTH])
+    text = (f.path / "text").read_text()
+    equal(text.count("measured while peer access was off: host-staged"), 4,
+          "p2p: metrics that are named host-staged")
     equal([u["sweep"] for u in report["units"]], ["p2p=on", "p2p=off"] * 2,
           "p2p: units")
     for cell in cells_of(report):

@@ -4,6 +4,7 @@
  * defects. */
 #include "html_page.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "report_failed.h"
@@ -115,9 +116,16 @@ static void add_failed(const struct html *page)
                                   : "");
         strbuf_init(&text, SENTENCE_LIMIT);
         report_failed_sentence(input, &at, &text);
-        html_format(page, "<li><a href=\"#u%u\">", unit->id);
-        html_text(page, unit->testcase);
-        html_add(page, "</a> ");
+        /* A unit without a figure has no section to go to. */
+        if (isnan(input->verdicts->list[at.first].figure)) {
+            html_add(page, "<li>");
+            html_text(page, unit->testcase);
+            html_add(page, " ");
+        } else {
+            html_format(page, "<li><a href=\"#u%u\">", unit->id);
+            html_text(page, unit->testcase);
+            html_add(page, "</a> ");
+        }
         html_text(page, unit->sweep);
         html_add(page, unit->sweep == NULL ? "" : " ");
         html_text(page, text.text);

@@ -243,7 +243,8 @@ static uint64_t count_rounds(const struct cuda_session *cuda)
         least =
             !flow->background && flow->copies < least ? flow->copies : least;
     }
-    return takes_turns && least > 0 ? least : 1;
+    /* A flow alone is queued in one call, which a plugin's kernel counts on. */
+    return takes_turns && cuda->counted_count > 1 && least > 0 ? least : 1;
 }
 
 /* A flow of more copies than others makes more of them in a round. */

@@ -34,7 +34,7 @@ for deb in /files/nvbw-multinode_*.deb; do
   [ -e "$deb" ] || continue
   dpkg -i --force-depends "$deb" >dpkg.out 2>&1 || { cat dpkg.out; exit 1; }
   nvbw-host list >list.out
-  grep -A 2 '^multinode ' list.out | grep -q missing_library ||
+  grep -A 2 '^multinode ' list.out | grep -qF 'skip (no_mpi)' ||
     { cat list.out; exit 1; }
   dpkg -P nvbw-multinode >dpkg.out 2>&1
 done

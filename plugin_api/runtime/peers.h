@@ -50,8 +50,8 @@ struct peers {
     uint32_t agreed;                 /* 1: all ranks know the last failure */
     struct error lost;               /* status < 0: no team any more */
     enum peers_handle handle;
-    int socket;                /* for descriptors, or -1 */
-    const uint64_t *addresses; /* by rank: the names of these sockets */
+    int socket;  /* for descriptors, or -1 */
+    int *others; /* by rank: sockets that send to theirs, or -1 */
 };
 
 /* One gathering: `bytes` of everybody, in order of ranks, into out, which has

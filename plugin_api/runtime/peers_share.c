@@ -155,8 +155,8 @@ static int32_t send_to_all(const struct exchange *exchange, struct error *err)
 
     for (uint32_t i = 0; i < peers->ranks; i++) {
         if (i != peers->rank) {
-            TRY(peers_socket_send(peers->socket, peers->addresses[i],
-                peers->steps, exchange->memory->descriptor, err));
+            TRY(peers_socket_send(peers->others[i], peers->steps,
+                exchange->memory->descriptor, peers->step_ns / 2, err));
         }
     }
     return NVBW_OK;
@@ -250,7 +250,7 @@ int32_t peers_map(struct peers *peers, struct engine *engine, uint32_t owner,
  * descriptors. */
 struct trial {
     int64_t code; /* 0: granted */
-    uint64_t address;
+    char path[PEERS_SOCKET_PATH];
 };
 
 static int64_t try_fabric(const struct gpu *gpu)
@@ -451,19 +451,33 @@ static int32_t choose(struct peers *peers, const struct trial *trials,
                        : choose_far(peers, trials, arena, out);
 }
 
-static int32_t keep_addresses(struct peers *peers, const struct trial *trials,
+/* To the sockets of all others, which are on this host. */
+static int32_t connect_all(struct peers *peers, const struct trial *trials,
     struct arena *arena, struct error *err)
 {
-    uint64_t *const addresses =
-        arena_alloc(arena, peers->ranks, sizeof *addresses);
-
-    FAIL_IF(addresses == NULL || trials == NULL, err, NVBW_E_SYSTEM,
-        "no memory for addresses");
+    peers->others = arena_alloc(arena, peers->ranks, sizeof *peers->others);
+    FAIL_IF(peers->others == NULL, err, NVBW_E_SYSTEM, "no memory for sockets");
     for (uint32_t i = 0; i < peers->ranks; i++) {
-        addresses[i] = trials[i].address;
+        peers->others[i] = -1;
+        if (i != peers->rank) {
+            TRY(peers_socket_connect(trials[i].path, &peers->others[i], err));
+        }
     }
-    peers->addresses = addresses;
     return NVBW_OK;
+}
+
+/* What all tried, what follows from it, and a way to send descriptors. */
+static int32_t share_trials(struct peers *peers, int32_t status,
+    const struct trial *mine, struct trial *trials, struct arena *arena,
+    struct team_frame *out, struct error *err)
+{
+    TRY(peers_check(peers, "GPUs", status, err));
+    TRY(peers_gather(peers, "handles", mine, trials, sizeof *mine, err));
+    TRY(choose(peers, trials, arena, out));
+    return peers->handle != PEERS_DESCRIPTOR
+               ? NVBW_OK
+               : peers_check(peers, "sockets",
+                     connect_all(peers, trials, arena, err), err);
 }
 
 int32_t peers_open_sharing(struct peers *peers, struct engine *engine,
@@ -481,12 +495,11 @@ int32_t peers_open_sharing(struct peers *peers, struct engine *engine,
 
     if (status >= 0) {
         mine.code = try_fabric(gpu);
-        status = peers_socket_open(&peers->socket, &mine.address, err);
+        status = peers_socket_open(&peers->socket, mine.path, err);
     }
-    TRY(peers_check(peers, "GPUs", status, err));
-    TRY(peers_gather(peers, "handles", &mine, trials, sizeof mine, err));
-    TRY(keep_addresses(peers, trials, arena, err));
-    TRY(choose(peers, trials, arena, out));
+    status = share_trials(peers, status, &mine, trials, arena, out, err);
+    peers_socket_unname(mine.path);
+    TRY(status);
     out->rank = peers->rank;
     out->ranks = peers->ranks;
     out->handle = names[peers->handle];

@@ -7,6 +7,7 @@
 #include "finish.h"
 #include "prepare.h"
 #include "run.h"
+#include "select.h"
 
 /* The same GPUs in the same order, or the run cannot go on here. */
 static int32_t check_machine(
@@ -87,6 +88,9 @@ static int32_t read_back(struct prepared *prepared, struct evidence *evidence,
         "%s: the run was broken off before it measured anything, and not all "
         "of its plan is there; begin it anew",
         file);
+    FAIL_IF(select_flag(&evidence->plan, "mpi"), err, NVBW_E_INVALID,
+        "a run between MPI ranks cannot be resumed, since its ranks are gone: "
+        "start it again, with --only for the testcases that are missing");
     TRY(baseline_fetch(dir->path, evidence, prepared->arena, err));
     TRY(finish_check_reports(prepared->options, &evidence->plan, err));
     TRY(prepare_facts(prepared, err));

@@ -13,6 +13,12 @@
 #include "options.h"
 #include "team.h"
 
+/* Why the ranks of an MPI job did not come together: what all its cells get. */
+struct no_team {
+    uint32_t state; /* STATE_NONE: they did, or there is no such job */
+    const char *reason, *message;
+};
+
 struct prepared {
     const struct options *options;
     struct arena *arena;
@@ -27,7 +33,9 @@ struct prepared {
     uint32_t plugins_count;
     struct facts facts;
     struct schedule schedule;
-    struct team *team;     /* of an MPI job, else NULL */
+    struct team *team; /* of an MPI job, else NULL */
+    struct no_team no_team;
+    uint32_t silent;       /* 1: another rank reports that there is none */
     struct fit fit;        /* of the schedule into the budget */
     const char *fit_words; /* what it leaves out, or NULL */
 };
@@ -53,12 +61,14 @@ int32_t prepare_baseline(struct prepared *prepared, struct error *err);
 int32_t prepare_baseline_fits(
     const struct prepared *prepared, struct error *err);
 int32_t prepare_facts(struct prepared *prepared, struct error *err);
-/* In MPI mode: joins the other ranks, whose facts become the run's. Where this
- * fails, and for ranks but 0, prepare_follows says that rank 0 has the word.
+/* In MPI mode: joins the other ranks, whose facts become the run's. Where they
+ * do not come together prepared->no_team says why; it is an error where they
+ * were started wrongly. For ranks but 0 prepare_follows says that rank 0 has the
+ * word.
  * (prepare_team.c) */
 int32_t prepare_team(struct prepared *prepared, struct error *err);
 int prepare_follows(const struct prepared *prepared);
-/* Where ranks cannot share memory no unit runs: each is skipped for that. */
+/* Where ranks did not come together, or cannot share memory, no unit runs. */
 int32_t prepare_team_units(struct prepared *prepared);
 /* The GPUs of --devices, all without it: positions in prepared->facts.gpus. */
 int32_t prepare_gpus(struct prepared *prepared, uint32_t **out_gpus,

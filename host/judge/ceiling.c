@@ -167,7 +167,7 @@ static enum ceiling_link peer_link(const struct facts *facts,
     const struct pair_facts *const pair =
         facts_pair(facts, (uint32_t)from, (uint32_t)to);
 
-    if (pair == NULL) {
+    if (pair == NULL || (pair->path != NULL && strcmp(pair->path, "?") == 0)) {
         return LINK_NONE;
     }
     return pair->nvlinks > 0 && (flow->flags & NVBW_FLOW_STAGED) == 0

@@ -15,6 +15,10 @@
 
 enum { UNITS_LIMIT = 100000, ROUNDS_LIMIT = 100000 };
 
+/* Between ranks a cell has this much time at least: whoever is missing has to be
+ * found out and told before it is over. */
+static const uint64_t mpi_least_ns = UINT64_C(6) * 1000 * 1000 * 1000;
+
 /* What a schedule is made from. */
 struct builder {
     const struct plan *plan;
@@ -262,6 +266,9 @@ static int32_t add_point(const struct builder *builder,
     TRY(apply_settings(builder, at, testcase, &unit, err));
     TRY(quantity_duration(
         unit_param(&unit, "timeout")->values[0], &unit.timeout_ns, err));
+    if (builder->mpi && unit.timeout_ns < mpi_least_ns) {
+        unit.timeout_ns = mpi_least_ns;
+    }
     TRY(select_gpus(builder, &unit, err));
     TRY(select_nodes(builder, &unit, err));
     TRY(set_needs(builder, testcase, &unit, err));

@@ -17,6 +17,8 @@ static const uint64_t join_ns = UINT64_C(150) * 1000 * 1000 * 1000;
  * report of rank 0 is being written. */
 static const uint64_t linger_ns = UINT64_C(30) * 1000 * 1000 * 1000;
 
+static const uint64_t linger_stopped_ns = UINT64_C(5) * 1000 * 1000 * 1000;
+
 static int32_t take_team(
     struct team *team, const struct team_frame *frame, struct error *err)
 {
@@ -33,7 +35,10 @@ static int32_t take_team(
 
 static int32_t take_done(struct team *team, const struct done_frame *done)
 {
+    const struct reason *const reason = reason_find(done->state, done->reason);
+
     team->done = 1;
+    team->cause.reason = reason != NULL ? reason->code : NULL;
     team->status = done->status;
     snprintf(team->cause.text, sizeof team->cause.text, "%s",
         done->message != NULL ? done->message : status_name(done->status));
@@ -92,7 +97,9 @@ static int32_t ask(
         .plugin_file = request->plugin_file,
         .driver_file = request->setup->driver_file,
         .gpus = request->gpus,
-        .gpus_count = request->gpus_count };
+        .gpus_count = request->gpus_count,
+        .mpi_plugins = request->plugins,
+        .mpi_plugins_count = request->plugins_count };
 
     TRY(worker_send(&team->worker, FRAME_FACTS, request->facts, err));
     TRY(worker_send(&team->worker, FRAME_TASK, &task, err));
@@ -103,20 +110,37 @@ static int32_t ask(
     return NVBW_OK;
 }
 
+/* A worker that ended without an answer. */
+static int32_t lost_worker(struct team *team, struct error *err)
+{
+    struct cause cause;
+
+    worker_end_cause(&team->worker.end, "run", &cause);
+    team->cause.state = cause.state;
+    team->cause.reason = cause.reason;
+    return error_set(err, NVBW_E_SYSTEM,
+        "MPI did not start: %.700s; start it as mpirun -np 8 nvbw-host --mpi "
+        "-c PLAN, or with srun",
+        cause.text);
+}
+
 static int32_t conclude(struct team *team, struct error *err)
 {
     if (!team->done) {
-        struct cause cause;
-
-        worker_end_cause(&team->worker.end, "run", &cause);
-        return error_set(err, NVBW_E_SYSTEM,
-            "MPI did not start: %.700s; start it as mpirun -np 8 nvbw-host "
-            "--mpi -c PLAN, or with srun",
-            cause.text);
+        return lost_worker(team, err);
     }
-    FAIL_IF(
-        team->status < 0 || team->cause.state != STATE_NONE || !team->has_facts,
-        err, NVBW_E_SYSTEM, "MPI: %.900s", team->cause.text);
+    if (team->status < 0 || team->cause.state != STATE_NONE ||
+        !team->has_facts) {
+        team->told = team->ranks > 0;
+        if (team->cause.state == STATE_NONE) {
+            team->cause.state = STATE_ERROR;
+            team->cause.reason = "system";
+        }
+        return error_set(err,
+            team->told && team->status == NVBW_E_INVALID ? NVBW_E_INVALID
+                                                         : NVBW_E_SYSTEM,
+            "MPI: %.900s", team->cause.text);
+    }
     worker_allow(&team->worker, UINT64_MAX);
     return NVBW_OK;
 }
@@ -161,22 +185,61 @@ static int has_left_mpi(const struct worker_end *end)
     return end->has_bye && strcmp(end->bye_why, "finished") == 0;
 }
 
-int32_t team_follow(struct team *team, int signal_fd, struct error *err)
+/* Rank 0 knows of others that were lost, and of what a rank could say before it
+ * ended; how a worker died is known here alone. */
+static int32_t tell_end(const struct team *team, struct error *err)
+{
+    const struct worker_end *const end = &team->worker.end;
+    const struct gpu_facts *const gpu = &team->facts.gpus[team->rank];
+    struct cause cause;
+
+    if (worker_is_up(&team->worker) || team->crew.signals > 0 ||
+        has_left_mpi(end) ||
+        (end->has_bye && strcmp(end->bye_why, "team") == 0)) {
+        return NVBW_OK;
+    }
+    worker_end_cause(end, "run", &cause);
+    return error_set(err, NVBW_E_SYSTEM, "rank %u (host %s): %.900s",
+        team->rank, gpu->host != NULL ? gpu->host : "unknown", cause.text);
+}
+
+/* Until the launcher ends the job. One that was told to end it gives its
+ * processes a second to do so, and takes the first that ends for the last
+ * (mpirun's wait is cut short by it): rank 0 needs that second. */
+static int32_t linger(struct team *team, struct error *err)
+{
+    const uint32_t enough = team->crew.signals + 1;
+    const uint64_t until_ns = host_clock_after(host_clock_ns(),
+        team->crew.signals > 0 ? linger_stopped_ns : linger_ns);
+    int32_t status = NVBW_OK;
+
+    while (status >= 0 && !has_left_mpi(&team->worker.end) &&
+           team->crew.signals < enough && host_clock_ns() < until_ns) {
+        status = crew_step(&team->crew, until_ns, err);
+    }
+    return status;
+}
+
+int32_t team_follow(struct team *team, int signal_fd,
+    void (*tell)(const struct error *why), struct error *err)
 {
     const struct task_frame task = { .role = TASK_FOLLOW };
     int32_t status = worker_send(&team->worker, FRAME_TASK, &task, err);
+    struct error why = { 0 };
 
     team->crew.signal_fd = signal_fd;
     while (
         status >= 0 && worker_is_up(&team->worker) && team->crew.signals == 0) {
         status = crew_step(&team->crew, UINT64_MAX, err);
     }
-
-    const uint64_t until_ns = host_clock_after(host_clock_ns(), linger_ns);
-
-    while (status >= 0 && !has_left_mpi(&team->worker.end) &&
-           team->crew.signals == 0 && host_clock_ns() < until_ns) {
-        status = crew_step(&team->crew, until_ns, err);
+    if (team->crew.signals > 0) {
+        worker_stop(&team->worker, 0);
+    }
+    if (status >= 0 && tell_end(team, &why) < 0) {
+        tell(&why); /* before the launcher ends it all */
+    }
+    if (status >= 0) {
+        status = linger(team, err);
     }
     crew_close(&team->crew);
     return status;

@@ -69,7 +69,8 @@ int conductor_is_cut(struct conductor *conductor, struct cause *out)
     if (conductor->mpi_ended) {
         out->reason = "mpi_ended";
         snprintf(out->text, sizeof out->text,
-            "the MPI worker had ended before and cannot be started again");
+            "the MPI worker had ended before and cannot be started again: %s",
+            conductor->mpi_why);
         return 1;
     }
     return 0;
@@ -272,7 +273,10 @@ void conductor_stop_worker(struct conductor *conductor)
 
     worker->reap_ns =
         worker->reap_ns < STOP_REAP_NS ? worker->reap_ns : STOP_REAP_NS;
-    worker_stop(worker, conductor->crew.signals > 1 ? 0 : grace_ns);
+    /* Launchers of MPI jobs give a process a second between SIGTERM and SIGKILL,
+     * and the worker waits for ranks that are being ended, too. */
+    worker_stop(
+        worker, conductor->crew.signals > 1 || conductor->mpi ? 0 : grace_ns);
 }
 
 int32_t conductor_wait(
@@ -338,8 +342,9 @@ static int is_blameless(const struct unit_run *run)
         end->fault == FAULT_NONE) {
         return 1;
     }
-    return end->has_bye && strcmp(end->bye_why, "poisoned") == 0 &&
-           run->settled > 0;
+    return end->has_bye && run->settled > 0 &&
+           (strcmp(end->bye_why, "poisoned") == 0 ||
+               strcmp(end->bye_why, "team") == 0);
 }
 
 /* Somebody must bear it, or a worker that dies before its first cell would be
@@ -420,6 +425,15 @@ static void count_end(struct unit_run *run)
     }
 }
 
+static void note_mpi_end(struct conductor *conductor, const struct cause *cause)
+{
+    if (conductor->mpi && !conductor->mpi_ended) {
+        conductor->mpi_ended = 1;
+        snprintf(conductor->mpi_why, sizeof conductor->mpi_why, "%.*s",
+            (int)sizeof conductor->mpi_why - 1, cause->text);
+    }
+}
+
 static int32_t after_end(struct unit_run *run, struct error *err)
 {
     struct conductor *const conductor = run->conductor;
@@ -433,7 +447,7 @@ static int32_t after_end(struct unit_run *run, struct error *err)
         memcpy(cause.text, cut.text, sizeof cause.text);
     }
     count_end(run);
-    conductor->mpi_ended = conductor->mpi;
+    note_mpi_end(conductor, &cause);
     if (end->fault == FAULT_BUILD || end->fault == FAULT_FACTS) {
         TRY(unit_run_settle_all(run, &cause, err));
     }
@@ -470,12 +484,14 @@ static int32_t start_failed(
 static int32_t has_lost_mpi(struct unit_run *run, int *out, struct error *err)
 {
     struct conductor *const conductor = run->conductor;
+    struct cause cause;
 
     *out = conductor->mpi && conductor->runner.worker.stage != WORKER_LIVE;
     if (!*out) {
         return NVBW_OK;
     }
-    conductor->mpi_ended = 1;
+    worker_end_cause(&conductor->runner.worker.end, "run", &cause);
+    note_mpi_end(conductor, &cause);
     return runner_note_end(&conductor->runner, &conductor->ledger, err);
 }
 

@@ -22,6 +22,7 @@ struct conductor {
     char unfit[256];    /* why nothing may be measured, "": something may */
     uint32_t mpi;       /* 1: MPI mode, no restart after a worker's end */
     uint32_t mpi_ended; /* 1: its worker has ended */
+    char mpi_why[512];  /* and why */
 };
 
 struct unit_run {

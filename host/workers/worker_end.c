@@ -58,6 +58,7 @@ static const struct farewell farewells[] = {
         "worker ended before its task was done" },
     { "poisoned", STATE_ERROR, "poisoned",
         "worker lost its GPU through a CUDA error" },
+    { "team", STATE_ERROR, "rank_lost", "worker lost the other ranks" },
     { "contract", STATE_ERROR, "contract",
         "worker ended because the plugin broke the contract" },
     { "cancelled", STATE_CANCELLED, NULL,

@@ -59,6 +59,7 @@ static const struct field task_list[] = {
     FIELD(task_frame, U32, watched),
     FIELD(task_frame, U32, fail_call),
     FIELD(task_frame, U32, name_call),
+    FIELD_LIST(task_frame, TEXTS, mpi_plugins),
     FIELD_END,
 };
 const struct fields task_fields = FIELDS(task_frame, task_list);

@@ -112,6 +112,9 @@ struct task_frame {
     uint32_t watched;   /* run: 1: the host answers READ */
     uint32_t fail_call; /* record: this call of the host fails; 0: none */
     uint32_t name_call; /* record: this one is only named in DONE; 0: none */
+    const char **mpi_plugins; /* join: the files of all MPI plugins of the run,
+                                 plugin_file among them, in order */
+    uint32_t mpi_plugins_count;
 };
 
 struct quit_frame {
@@ -193,7 +196,7 @@ struct done_frame {
 };
 
 /* The worker ends by itself: "finished", "poisoned" (sticky CUDA error),
- * "contract" or "cancelled". */
+ * "contract", "cancelled" or "team" (another rank of its MPI job is lost). */
 struct bye_frame {
     const char *why;
     const char *message;

@@ -17,6 +17,13 @@ enum {
     SPREAD_MOST = 64 << 20  /* in all */
 };
 
+/* In which step nobody fails but who leaves a task before its end. */
+static const char leaving[] = "end of task";
+/* Instead of a length: rank 0 has no task yet. */
+static const uint64_t nothing_yet = UINT64_MAX;
+static const uint64_t follow_ns =
+    PEERS_PATIENCE_S * UINT64_C(1000) * 1000 * 1000;
+
 /* What every rank says beside its bytes. */
 struct word {
     uint64_t number; /* of the step, from 1; 0: it said nothing */
@@ -139,6 +146,30 @@ static int32_t check_steps(struct gathering *gathering, struct error *err)
     return NVBW_OK;
 }
 
+/* A rank that left the task in which this one still is comes to no step of it
+ * any more. */
+static int32_t lose_leaver(
+    const struct gathering *gathering, uint32_t rank, struct error *err)
+{
+    struct peers *const peers = gathering->peers;
+    char name[80];
+
+    name_rank(peers, rank, name, sizeof name);
+    error_set(&peers->lost, PEERS_E_LOST,
+        "%s left when this rank came to step \"%s\": %.464s", name,
+        gathering->step, word_of(gathering, rank)->text);
+    if (err != NULL) {
+        *err = peers->lost;
+    }
+    return PEERS_E_LOST;
+}
+
+static int has_left(const struct gathering *gathering, const struct word *word)
+{
+    return strcmp(gathering->step, leaving) != 0 &&
+           strncmp(word->step, leaving, sizeof word->step) == 0;
+}
+
 /* The word of the first that failed. */
 static int32_t check_words(struct gathering *gathering, struct error *err)
 {
@@ -151,8 +182,12 @@ static int32_t check_words(struct gathering *gathering, struct error *err)
         if (word->status >= 0) {
             continue;
         }
+        if (has_left(gathering, word)) {
+            return lose_leaver(gathering, i, err);
+        }
         name_rank(peers, i, name, sizeof name);
-        error_set(err, word->status, "%s: %.464s", name, word->text);
+        error_set(err, word->status, "%s, in step \"%.24s\": %.464s", name,
+            word->step, word->text);
         if (err != NULL) {
             err->code = word->code;
         }
@@ -278,6 +313,14 @@ int32_t peers_gather(struct peers *peers, const char *step, const void *mine,
     return gather(peers, step, peers->step_ns, mine, out, bytes, err);
 }
 
+int32_t peers_gather_long(struct peers *peers, const char *step,
+    const void *mine, void *out, size_t bytes, struct error *err)
+{
+    return gather(peers, step,
+        peers->sample_ns > peers->step_ns ? peers->sample_ns : peers->step_ns,
+        mine, out, bytes, err);
+}
+
 int32_t peers_check(
     struct peers *peers, const char *step, int32_t status, struct error *err)
 {
@@ -304,23 +347,62 @@ int32_t peers_agree(
     return status;
 }
 
+int32_t peers_leave(
+    struct peers *peers, const struct error *what, struct error *err)
+{
+    if (what == NULL) {
+        return peers_agree(peers, leaving, NVBW_OK, err);
+    }
+
+    struct error why = *what;
+
+    peers->agreed = 0;
+    return peers_agree(peers, leaving, what->status, &why);
+}
+
 /* ---- From rank 0 to all others ---- */
+
+/* Rank 0's length; the others wait until it has one. */
+static int32_t gather_length(struct peers *peers, const char *step,
+    uint64_t *length, uint64_t *lengths, struct error *err)
+{
+    const uint64_t own = *length;
+
+    do {
+        TRY(gather(peers, step, peers->rank == 0 ? peers->step_ns : follow_ns,
+            &own, lengths, sizeof own, err));
+    } while (peers->rank != 0 && lengths[0] == nothing_yet);
+    *length = lengths[0];
+    return NVBW_OK;
+}
+
+static int32_t share_length(
+    struct peers *peers, const char *step, uint64_t *length, struct error *err)
+{
+    uint64_t *const lengths = calloc(peers->ranks, sizeof *lengths);
+
+    FAIL_IF(lengths == NULL, err, NVBW_E_SYSTEM, "no memory for a length");
+
+    const int32_t status = gather_length(peers, step, length, lengths, err);
+
+    free(lengths);
+    return status;
+}
+
+int32_t peers_stay(struct peers *peers, const char *step, struct error *err)
+{
+    uint64_t length = nothing_yet;
+
+    return share_length(peers, step, &length, err);
+}
 
 static int32_t spread_length(
     struct peers *peers, const char *step, size_t *length, struct error *err)
 {
-    uint64_t *const lengths = calloc(peers->ranks, sizeof *lengths);
-    const uint64_t own = *length;
+    uint64_t shared = *length;
 
-    FAIL_IF(lengths == NULL, err, NVBW_E_SYSTEM, "no memory for a length");
-
-    const int32_t status =
-        gather(peers, step, peers->rank == 0 ? peers->step_ns : UINT64_MAX,
-            &own, lengths, sizeof own, err);
-
-    *length = lengths[0];
-    free(lengths);
-    TRY(status);
+    TRY(share_length(peers, step, &shared, err));
+    *length = shared;
     FAIL_IF(*length > SPREAD_MOST, err, NVBW_E_SYSTEM,
         "a task of %zu bytes is too large", *length);
     return NVBW_OK;

@@ -45,10 +45,12 @@ struct peers {
     const struct facts *facts; /* of all, once they are there, else NULL */
     char (*nodes)[PEERS_NODE_BYTES]; /* by rank: the same for one host */
     uint64_t step_ns;                /* patience with the others */
-    uint64_t steps;                  /* so far */
-    uint32_t formed;                 /* 1: the others follow rank 0 */
-    uint32_t agreed;                 /* 1: all ranks know the last failure */
-    struct error lost;               /* status < 0: no team any more */
+    uint64_t sample_ns; /* the same where they may still be measuring, or
+                           comparing, what this rank has no part in */
+    uint64_t steps;     /* so far */
+    uint32_t formed;    /* 1: the others follow rank 0 */
+    uint32_t agreed;    /* 1: all ranks know the last failure */
+    struct error lost;  /* status < 0: no team any more */
     enum peers_handle handle;
     int socket;  /* for descriptors, or -1 */
     int *others; /* by rank: sockets that send to theirs, or -1 */
@@ -69,8 +71,21 @@ int32_t peers_check(
 int32_t peers_agree(
     struct peers *peers, const char *step, int32_t status, struct error *err);
 
+/* peers_gather with the patience for samples. */
+int32_t peers_gather_long(struct peers *peers, const char *step,
+    const void *mine, void *out, size_t bytes, struct error *err);
+
+/* The end of a task, in which all ranks did the same. what: why this rank
+ * leaves it before, or NULL. Who is still in it hears that reason, and then has
+ * no team any more. Negative: another rank left, or is lost. */
+int32_t peers_leave(
+    struct peers *peers, const struct error *what, struct error *err);
+
 /* From rank 0 to all others: *length bytes at *data, which for the others are
- * allocated in arena. These wait as long as it takes. */
+ * allocated in arena. These wait as long as rank 0 says now and then that it is
+ * still there: peers_stay, at least every PEERS_BEAT_S seconds. */
+enum { PEERS_BEAT_S = 5, PEERS_PATIENCE_S = 60 };
+int32_t peers_stay(struct peers *peers, const char *step, struct error *err);
 int32_t peers_spread(struct peers *peers, const char *step, struct arena *arena,
     const void **data, size_t *length, struct error *err);
 
@@ -80,20 +95,39 @@ int peers_are_near(const struct peers *peers, uint32_t one, uint32_t other);
 int peers_are_linked(
     const struct gpu_facts *one, const struct gpu_facts *other);
 
+/* What a rank runs. Ranks of different kinds do different things at different
+ * times, so all have to be alike. */
+struct peers_kind {
+    char build[112];  /* of nvbw-host */
+    uint64_t plugins; /* a hash of the files of MPI plugins */
+    uint64_t unused;
+};
+/* Collective: NVBW_E_SYSTEM with the ranks that differ from rank 0. */
+int32_t peers_compare_kinds(struct peers *peers, const struct peers_kind *own,
+    struct arena *arena, struct error *err);
+
 /* The facts of all ranks from those of this host; gpus: the positions in these
- * that may be used, one for each rank of the host. Fills peers->nodes. */
+ * that may be used: ranks of a host that may use the same ones take them in
+ * turn. Fills peers->nodes. */
 int32_t peers_make_facts(struct peers *peers, const struct facts *own,
     const uint32_t *gpus, uint32_t gpus_count, struct arena *arena,
     struct facts *out, struct error *err);
+
+/* "4-7, 9": the ranks for which it does not hold, or NULL. */
+typedef int peers_holds_fn(const void *about, uint32_t rank);
+const char *peers_list_others(uint32_t ranks, peers_holds_fn *holds,
+    const void *about, struct arena *arena);
 
 /* ---- Memory (peers_share.c) ---- */
 
 struct engine;
 
 /* Tries what handles work between the ranks, and makes ready to exchange them.
- * Where none do, *out has reason and message. Collective. */
+ * Where none do, *out has reason and message. facts: peers->facts, in which it
+ * notes what it found of GPUs that their ranks were not shown. Collective. */
 int32_t peers_open_sharing(struct peers *peers, struct engine *engine,
-    struct arena *arena, struct team_frame *out, struct error *err);
+    struct facts *facts, struct arena *arena, struct team_frame *out,
+    struct error *err);
 
 /* Memory of one rank's GPU, mapped by all of them. */
 struct shared_memory {

@@ -11,15 +11,21 @@
 #include "strbuf.h"
 #include "sysfs.h"
 
-enum { FACTS_BYTES = 16 << 10 };
+enum { FACTS_BYTES = 16 << 10, LISTED_MOST = 16 };
+
+#define HASH_BASIS UINT64_C(14695981039346656037)
+#define HASH_PRIME UINT64_C(1099511628211)
 
 /* What the others must know of a rank before all else. */
 struct card {
     char host[64];
     char node[PEERS_NODE_BYTES];
-    uint32_t gpus; /* that it may use on its host */
+    uint64_t visible; /* a hash of the GPUs that it may use on its host */
+    uint32_t gpus;    /* how many these are */
     uint32_t simulated;
 };
+
+enum { ACCESS_UNKNOWN = -1 };
 
 /* How one rank's GPU stands to another's. */
 struct way_facts {
@@ -41,6 +47,8 @@ struct making {
     struct arena *arena;
     struct facts *out;
     struct error *err;
+    const uint32_t *gpus; /* positions in own->gpus that ranks may use */
+    uint32_t gpus_count;
     struct card *cards; /* by rank */
     uint32_t position;  /* of this rank's GPU in own->gpus */
 };
@@ -53,12 +61,31 @@ static int32_t no_memory(const struct making *making)
 
 /* ---- Who is where ---- */
 
-static int32_t deal_cards(struct making *making, uint32_t gpus)
+/* FNV-1a over their UUIDs, or their addresses where these are unknown. */
+static uint64_t hash_gpus(const struct making *making)
+{
+    uint64_t hash = HASH_BASIS;
+
+    for (uint32_t i = 0; i < making->gpus_count; i++) {
+        const struct gpu_facts *const gpu = &making->own->gpus[making->gpus[i]];
+        const char *text = gpu->uuid != NULL ? gpu->uuid : gpu->pci;
+
+        for (; text != NULL && *text != '\0'; text++) {
+            hash = (hash ^ (unsigned char)*text) * HASH_PRIME;
+        }
+        hash *= HASH_PRIME;
+    }
+    return hash;
+}
+
+static int32_t deal_cards(struct making *making)
 {
     struct peers *const peers = making->peers;
     const char *const boot =
         sysfs_text(making->arena, "/proc/sys/kernel/random/boot_id");
-    struct card card = { .gpus = gpus, .simulated = making->own->simulated };
+    struct card card = { .visible = hash_gpus(making),
+        .gpus = making->gpus_count,
+        .simulated = making->own->simulated };
 
     snprintf(card.host, sizeof card.host, "%s",
         making->own->host != NULL ? making->own->host : "unknown");
@@ -80,13 +107,16 @@ static int32_t deal_cards(struct making *making, uint32_t gpus)
     return NVBW_OK;
 }
 
-/* How many of the ranks before this one are on its host. */
-static uint32_t local_rank(const struct peers *peers, uint32_t rank)
+/* How many of the ranks before this one choose from the same GPUs. A launcher
+ * may show each rank of a host another part of its GPUs. */
+static uint32_t local_rank(const struct making *making, uint32_t rank)
 {
     uint32_t before = 0;
 
     for (uint32_t i = 0; i < rank; i++) {
-        before += (uint32_t)peers_are_near(peers, i, rank);
+        before +=
+            (uint32_t)(peers_are_near(making->peers, i, rank) &&
+                       making->cards[i].visible == making->cards[rank].visible);
     }
     return before;
 }
@@ -98,7 +128,7 @@ static int32_t check_places(const struct making *making)
 
     for (uint32_t i = 0; i < peers->ranks; i++) {
         const struct card *const card = &making->cards[i];
-        const uint32_t local = local_rank(peers, i);
+        const uint32_t local = local_rank(making, i);
 
         FAIL_IF(card->gpus == 0, making->err, NVBW_E_INVALID,
             "rank %u: host %s has no GPU that can be used", i, card->host);
@@ -113,6 +143,83 @@ static int32_t check_places(const struct making *making)
             "rank %u and rank 0: one has a simulated driver and one a real one",
             i);
     }
+    return NVBW_OK;
+}
+
+/* ---- What they run ---- */
+
+const char *peers_list_others(uint32_t ranks, peers_holds_fn *holds,
+    const void *about, struct arena *arena)
+{
+    const char *list = NULL;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < ranks; i++) {
+        uint32_t last = i;
+
+        if (holds(about, i)) {
+            continue;
+        }
+        while (last + 1 < ranks && !holds(about, last + 1)) {
+            last++;
+        }
+        if (count++ == LISTED_MOST) {
+            return arena_format(arena, "%s and others", list);
+        }
+        list = arena_format(arena, last > i ? "%s%s%u-%u" : "%s%s%u",
+            list == NULL ? "" : list, list == NULL ? "" : ", ", i, last);
+        i = last;
+    }
+    return list;
+}
+
+static int has_build(const void *about, uint32_t rank)
+{
+    const struct peers_kind *const kinds = about;
+
+    return strncmp(kinds[0].build, kinds[rank].build, sizeof kinds->build) == 0;
+}
+
+static int has_plugins(const void *about, uint32_t rank)
+{
+    const struct peers_kind *const kinds = about;
+
+    return kinds[0].plugins == kinds[rank].plugins;
+}
+
+static uint32_t first_other(
+    const struct peers_kind *kinds, uint32_t ranks, peers_holds_fn *holds)
+{
+    uint32_t i = 0;
+
+    while (i < ranks && holds(kinds, i)) {
+        i++;
+    }
+    return i;
+}
+
+int32_t peers_compare_kinds(struct peers *peers, const struct peers_kind *own,
+    struct arena *arena, struct error *err)
+{
+    struct peers_kind *const kinds =
+        arena_alloc(arena, peers->ranks, sizeof *kinds);
+
+    FAIL_IF(kinds == NULL, err, NVBW_E_SYSTEM, "no memory for %u ranks",
+        peers->ranks);
+    TRY(peers_gather(peers, "builds", own, kinds, sizeof *own, err));
+
+    const char *list = peers_list_others(peers->ranks, has_build, kinds, arena);
+
+    FAIL_IF(list != NULL, err, NVBW_E_SYSTEM,
+        "ranks %s run nvbw-host %.110s, rank 0 runs %.110s: install the same "
+        "build on every host",
+        list, kinds[first_other(kinds, peers->ranks, has_build)].build,
+        kinds[0].build);
+    list = peers_list_others(peers->ranks, has_plugins, kinds, arena);
+    FAIL_IF(list != NULL, err, NVBW_E_SYSTEM,
+        "ranks %s have other files of the MPI plugins than rank 0: install the "
+        "same build on every host",
+        list);
     return NVBW_OK;
 }
 
@@ -144,6 +251,24 @@ static int32_t encode_own(const struct making *making, struct encoded *out)
     return NVBW_OK;
 }
 
+/* The number by which this process's driver knows another rank's GPU, or -1:
+ * it is on another host, or was not shown to this rank. */
+static int32_t device_here(
+    const struct making *making, const struct gpu_facts *gpu, uint32_t rank)
+{
+    if (!peers_are_near(making->peers, rank, making->peers->rank)) {
+        return -1;
+    }
+    if (rank == making->peers->rank) {
+        return gpu->device;
+    }
+
+    const int32_t at =
+        gpu->uuid != NULL ? facts_find_gpu(making->own, gpu->uuid) : -1;
+
+    return at >= 0 ? making->own->gpus[at].device : -1;
+}
+
 static int32_t decode_rank(
     const struct making *making, const struct encoded *encoded, uint32_t rank)
 {
@@ -164,8 +289,25 @@ static int32_t decode_rank(
     *gpu = one.gpus[0];
     gpu->index = (int32_t)rank;
     gpu->host = making->cards[rank].host;
-    if (!peers_are_near(making->peers, rank, making->peers->rank)) {
-        gpu->device = -1;
+    gpu->device = device_here(making, gpu, rank);
+    return NVBW_OK;
+}
+
+/* Two ranks of one host that were shown parts which overlap. */
+static int32_t check_twice(const struct making *making)
+{
+    const struct gpu_facts *const gpus = making->out->gpus;
+
+    for (uint32_t i = 0; i < making->peers->ranks; i++) {
+        for (uint32_t j = 0; j < i; j++) {
+            FAIL_IF(peers_are_near(making->peers, i, j) &&
+                        gpus[i].uuid != NULL && gpus[j].uuid != NULL &&
+                        strcmp(gpus[i].uuid, gpus[j].uuid) == 0,
+                making->err, NVBW_E_INVALID,
+                "ranks %u and %u on host %s both have GPU %s: show all ranks "
+                "of a host the same GPUs, or each one other GPUs",
+                j, i, gpus[i].host, gpus[i].uuid);
+        }
     }
     return NVBW_OK;
 }
@@ -231,12 +373,12 @@ static struct way_facts way_to(const struct making *making, uint32_t rank)
         const struct pair_facts *const pair =
             at < 0 ? NULL : facts_pair(own, making->position, (uint32_t)at);
 
-        if (pair != NULL) {
-            way.access = pair->access;
-            way.nvlinks = pair->nvlinks;
-            snprintf(way.path, sizeof way.path, "%s",
-                pair->path != NULL ? pair->path : "?");
-        }
+        /* NVML may show what the driver was told to hide. */
+        way.access =
+            pair != NULL && other->device >= 0 ? pair->access : ACCESS_UNKNOWN;
+        way.nvlinks = pair != NULL ? pair->nvlinks : 0;
+        snprintf(way.path, sizeof way.path, "%s",
+            pair != NULL && pair->path != NULL ? pair->path : "?");
         return way;
     }
     if (peers_are_linked(mine, other)) {
@@ -309,16 +451,21 @@ int32_t peers_make_facts(struct peers *peers, const struct facts *own,
     const uint32_t *gpus, uint32_t gpus_count, struct arena *arena,
     struct facts *out, struct error *err)
 {
-    struct making making = {
-        .peers = peers, .own = own, .arena = arena, .out = out, .err = err
-    };
+    struct making making = { .peers = peers,
+        .own = own,
+        .arena = arena,
+        .out = out,
+        .err = err,
+        .gpus = gpus,
+        .gpus_count = gpus_count };
 
     *out = *own;
     out->ranks = peers->ranks;
-    TRY(deal_cards(&making, gpus_count));
+    TRY(deal_cards(&making));
     TRY(check_places(&making));
-    making.position = gpus[local_rank(peers, peers->rank)];
+    making.position = gpus[local_rank(&making, peers->rank)];
     TRY(gather_gpus(&making));
+    TRY(check_twice(&making));
     peers->facts = out;
     return gather_pairs(&making);
 }

@@ -13,7 +13,7 @@
 #include "peers_socket.h"
 #include "state.h"
 
-enum { LISTED_MOST = 16 };
+enum { PROOF_BYTES = 1 };
 
 /* ---- One allocation ---- */
 
@@ -113,8 +113,9 @@ void peers_unmap(struct engine *engine, struct shared_memory *memory)
 
 /* ---- From the owner to the others ---- */
 
-/* What the owner tells all. */
+/* What each rank says it is about, and what the owner tells all. */
 struct offer {
+    uint64_t owner, wanted;
     uint64_t bytes;
     struct cu_fabric_handle fabric;
 };
@@ -187,12 +188,42 @@ static int32_t import(
     return NVBW_OK;
 }
 
+/* All look at the same offers, so all come to the same. Ranks that want other
+ * memory have come by another way, and cannot go on together. */
+static int32_t check_offers(const struct exchange *exchange,
+    const struct offer *offers, uint64_t wanted, struct error *err)
+{
+    struct peers *const peers = exchange->peers;
+    const uint64_t bytes = offers[exchange->owner].bytes;
+
+    for (uint32_t i = 0; i < peers->ranks; i++) {
+        if (offers[i].owner == offers[0].owner &&
+            offers[i].wanted == offers[0].wanted) {
+            continue;
+        }
+        error_set(&peers->lost, PEERS_E_LOST,
+            "rank %u wants %" PRIu64 " bytes of rank %" PRIu64
+            " where rank 0 wants %" PRIu64 " bytes of rank %" PRIu64,
+            i, offers[i].wanted, offers[i].owner, offers[0].wanted,
+            offers[0].owner);
+        if (err != NULL) {
+            *err = peers->lost;
+        }
+        return PEERS_E_LOST;
+    }
+    FAIL_IF(bytes < wanted, err, NVBW_E_SYSTEM,
+        "rank %u shares %" PRIu64 " bytes of memory, %" PRIu64 " are needed",
+        exchange->owner, bytes, wanted);
+    return NVBW_OK;
+}
+
 static int32_t share(const struct exchange *exchange, struct error *err)
 {
     struct peers *const peers = exchange->peers;
     const int is_owner = peers->rank == exchange->owner;
     struct offer *const offers = calloc(peers->ranks, sizeof *offers);
-    struct offer mine = { 0 };
+    const uint64_t wanted = exchange->memory->bytes;
+    struct offer mine = { .owner = exchange->owner, .wanted = wanted };
     int32_t status = NVBW_OK;
 
     if (offers == NULL) {
@@ -203,6 +234,9 @@ static int32_t share(const struct exchange *exchange, struct error *err)
     status = status < 0 ? peers_check(peers, "offer memory", status, err)
                         : peers_gather(peers, "offer memory", &mine, offers,
                               sizeof mine, err);
+    if (status >= 0) {
+        status = check_offers(exchange, offers, wanted, err);
+    }
     if (status >= 0 && is_owner) {
         status = peers->handle == PEERS_DESCRIPTOR ? send_to_all(exchange, err)
                                                    : NVBW_OK;
@@ -278,6 +312,20 @@ static int64_t try_fabric(const struct gpu *gpu)
 typedef int stands_fn(
     const struct peers *peers, const struct trial *trials, uint32_t rank);
 
+/* The same as peers_list_others asks for it. */
+struct standing {
+    const struct peers *peers;
+    const struct trial *trials;
+    stands_fn *stands;
+};
+
+static int stands_out(const void *about, uint32_t rank)
+{
+    const struct standing *const standing = about;
+
+    return standing->stands(standing->peers, standing->trials, rank);
+}
+
 static int is_granted(
     const struct peers *peers, const struct trial *trials, uint32_t rank)
 {
@@ -307,22 +355,10 @@ static int is_near(
     return peers_are_near(peers, 0, rank);
 }
 
-/* Whether this rank's GPU can be told to read the memory of the others'. */
-static int is_visible(
-    const struct peers *peers, const struct trial *trials, uint32_t rank)
+/* Whether the other rank's GPU was shown to this one, as far as it knows. */
+static int is_shown(const struct pair_facts *pair)
 {
-    const struct facts *const facts = peers->facts;
-
-    (void)trials;
-    for (uint32_t i = 0; i < peers->ranks; i++) {
-        const struct pair_facts *const pair = facts_pair(facts, rank, i);
-
-        if (i != rank && (pair == NULL || pair->path == NULL ||
-                             strcmp(pair->path, "NET") == 0)) {
-            return 0;
-        }
-    }
-    return 1;
+    return pair != NULL && pair->access >= 0;
 }
 
 static int has_access(
@@ -334,37 +370,19 @@ static int has_access(
     for (uint32_t i = 0; i < peers->ranks; i++) {
         const struct pair_facts *const pair = facts_pair(facts, rank, i);
 
-        if (i != rank && (pair == NULL || pair->access != 1)) {
+        if (i != rank && (pair == NULL || pair->access == 0)) {
             return 0;
         }
     }
     return 1;
 }
 
-/* "ranks 4-7, 9": those for which it does not hold, or NULL. */
 static const char *list_others(const struct peers *peers,
-    const struct trial *trials, stands_fn *holds, struct arena *arena)
+    const struct trial *trials, stands_fn *stands, struct arena *arena)
 {
-    const char *list = NULL;
-    uint32_t count = 0;
+    const struct standing standing = { peers, trials, stands };
 
-    for (uint32_t i = 0; i < peers->ranks; i++) {
-        uint32_t last = i;
-
-        if (holds(peers, trials, i)) {
-            continue;
-        }
-        while (last + 1 < peers->ranks && !holds(peers, trials, last + 1)) {
-            last++;
-        }
-        if (count++ == LISTED_MOST) {
-            return arena_format(arena, "%s and others", list);
-        }
-        list = arena_format(arena, last > i ? "%s%s%u-%u" : "%s%s%u",
-            list == NULL ? "" : list, list == NULL ? "" : ", ", i, last);
-        i = last;
-    }
-    return list;
+    return peers_list_others(peers->ranks, stands_out, &standing, arena);
 }
 
 /* In order: why ranks cannot share memory, of those on one host and of those
@@ -380,17 +398,8 @@ static int32_t refuse(
 static int32_t choose_near(struct peers *peers, const struct trial *trials,
     struct arena *arena, struct team_frame *out)
 {
-    const char *list = list_others(peers, trials, is_visible, arena);
+    const char *const list = list_others(peers, trials, has_access, arena);
 
-    if (list != NULL) {
-        return refuse(out, "peer_not_visible",
-            arena_format(arena,
-                "ranks %s do not see the GPUs of all ranks of their host: "
-                "start them with all GPUs visible (no CUDA_VISIBLE_DEVICES, "
-                "no --gpus-per-task); each rank uses one by itself",
-                list));
-    }
-    list = list_others(peers, trials, has_access, arena);
     if (list != NULL) {
         return refuse(out, "no_peer_access",
             arena_format(arena,
@@ -480,8 +489,84 @@ static int32_t share_trials(struct peers *peers, int32_t status,
                      connect_all(peers, trials, arena, err), err);
 }
 
+/* ---- GPUs that a rank was not shown ---- */
+
+static int all_are_shown(const struct facts *facts)
+{
+    for (uint32_t i = 0; i < facts->pairs_count; i++) {
+        if (!is_shown(&facts->pairs[i])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Of whom the trial said that its memory is mapped by all. */
+static int is_proved(const void *about, uint32_t rank)
+{
+    const int32_t *const proofs = about;
+
+    return proofs[rank] >= 0;
+}
+
+/* Whether memory of a GPU that a process does not see can be mapped there, only
+ * trying tells: the memory of each rank in turn, by all. */
+static int32_t prove_all(struct peers *peers, struct engine *engine,
+    int32_t *proofs, struct error *out_first, struct error *err)
+{
+    for (uint32_t i = 0; i < peers->ranks; i++) {
+        struct shared_memory memory;
+        struct error why = { 0 };
+
+        proofs[i] = peers_map(peers, engine, i, PROOF_BYTES, &memory, &why);
+        if (proofs[i] == PEERS_E_LOST) {
+            return error_set(err, PEERS_E_LOST, "%s", why.text);
+        }
+        if (proofs[i] >= 0) {
+            peers_unmap(engine, &memory);
+        } else if (out_first->status >= 0) {
+            *out_first = why;
+            out_first->status = proofs[i];
+        }
+    }
+    return NVBW_OK;
+}
+
+static int32_t prove_hidden(struct peers *peers, struct engine *engine,
+    struct facts *facts, struct arena *arena, struct team_frame *out,
+    struct error *err)
+{
+    int32_t *const proofs = arena_alloc(arena, peers->ranks, sizeof *proofs);
+    struct error first = { 0 };
+
+    FAIL_IF(proofs == NULL, err, NVBW_E_SYSTEM, "no memory for %u ranks",
+        peers->ranks);
+    TRY(prove_all(peers, engine, proofs, &first, err));
+
+    const char *const list =
+        peers_list_others(peers->ranks, is_proved, proofs, arena);
+
+    if (list != NULL) {
+        peers->handle = PEERS_NO_HANDLE;
+        return refuse(out, "peer_not_visible",
+            arena_format(arena,
+                "the memory of ranks %s cannot be mapped by ranks that do not "
+                "see their GPUs (%.400s): start them with all GPUs visible (no "
+                "CUDA_VISIBLE_DEVICES, no --gpus-per-task); each rank uses one "
+                "by itself",
+                list, first.text));
+    }
+    for (uint32_t i = 0; i < facts->pairs_count; i++) {
+        if (!is_shown(&facts->pairs[i])) {
+            facts->pairs[i].access = 1;
+        }
+    }
+    return NVBW_OK;
+}
+
 int32_t peers_open_sharing(struct peers *peers, struct engine *engine,
-    struct arena *arena, struct team_frame *out, struct error *err)
+    struct facts *facts, struct arena *arena, struct team_frame *out,
+    struct error *err)
 {
     static const char *const names[] = { NULL, "descriptor", "fabric" };
     struct trial *const trials =
@@ -500,6 +585,9 @@ int32_t peers_open_sharing(struct peers *peers, struct engine *engine,
     status = share_trials(peers, status, &mine, trials, arena, out, err);
     peers_socket_unname(mine.path);
     TRY(status);
+    if (peers->handle == PEERS_DESCRIPTOR && !all_are_shown(facts)) {
+        TRY(prove_hidden(peers, engine, facts, arena, out, err));
+    }
     out->rank = peers->rank;
     out->ranks = peers->ranks;
     out->handle = names[peers->handle];

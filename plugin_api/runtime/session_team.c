@@ -230,7 +230,7 @@ int32_t team_share_sample(
 
     if (status >= 0) {
         write_times(cuda, sample, mine);
-        status = peers_gather(peers, "times", mine, all, bytes, err);
+        status = peers_gather_long(peers, "times", mine, all, bytes, err);
     }
     if (status >= 0) {
         read_times(cuda, all, bytes, sample);
@@ -333,7 +333,7 @@ static int32_t share_found(struct cuda_session *cuda,
         record->verified_bytes = before[i].bytes;
         record->mismatches = before[i].wrong;
     }
-    TRY(peers_gather(
+    TRY(peers_gather_long(
         cuda->peers, "found", mine, all, count * sizeof *mine, err));
     for (uint32_t rank = 0; rank < cuda->peers->ranks; rank++) {
         for (uint32_t i = 0; i < count; i++) {

@@ -4,6 +4,7 @@
  * program. The host starts it with frames on descriptors 3 and 4; stdout and
  * stderr are its log. */
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +14,14 @@
 
 #include "cancel.h"
 #include "clock.h"
+#include "peers.h"
 #include "version.h"
 #include "worker_roles.h"
+#include "worker_team.h"
 
 enum {
     EXIT_USAGE = 2,
+    BEAT_MS = PEERS_BEAT_S * 1000,
     KEPT_ARENA_BYTES = 256 << 20,
     TASK_ARENA_BYTES = 1 << 30
 };
@@ -90,6 +94,24 @@ static int32_t take_frame(struct worker *worker, uint32_t type, void *object,
     }
 }
 
+/* 1 when a frame is there, or the host is gone. Rank 0 of a team tells the
+ * others meanwhile that it is still there. */
+static int await_frame(struct worker *worker, struct task_end *end)
+{
+    struct pollfd wait = { .fd = WIRE_IN_FD, .events = POLLIN };
+    struct error err = { 0 };
+
+    while (worker_leads_team(worker) && poll(&wait, 1, BEAT_MS) == 0) {
+        if (worker_team_stay(worker, &err) < 0) {
+            end->bye = "team";
+            snprintf(end->message, sizeof end->message, "%.*s",
+                (int)sizeof end->message - 1, err.text);
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* Frames until there is a reason to end. */
 static void serve(struct worker *worker, struct task_end *end)
 {
@@ -97,7 +119,7 @@ static void serve(struct worker *worker, struct task_end *end)
     struct error err = { 0 };
 
     arena_init(&arena, TASK_ARENA_BYTES);
-    while (end->bye == NULL) {
+    while (end->bye == NULL && await_frame(worker, end)) {
         uint32_t type = 0;
         void *object = NULL;
         int32_t status = wire_receive(WIRE_IN_FD, &arena, &type, &object, &err);

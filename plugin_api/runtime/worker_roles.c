@@ -19,6 +19,7 @@ static const uint64_t health_deadline_ns = UINT64_C(10) * 1000 * 1000 * 1000;
 struct job {
     struct worker *worker;
     uint32_t silent; /* 1: rank 0 speaks for it */
+    uint32_t begun;  /* 1: the testcase was called */
     const struct task_frame *task;
     struct arena *arena;
     struct task_end *end;
@@ -50,14 +51,6 @@ static void send_frame(struct job *job, uint32_t type, const void *object)
     }
 }
 
-/* A plugin that the dynamic linker or the ABI rejects was refused; one whose
- * descriptors make no sense broke the contract. Both are its own fault. */
-static int32_t load_plugin(
-    struct job *job, struct loaded_plugin *out, struct error *err)
-{
-    return loader_load(job->task->plugin_file, &job->worker->arena, out, err);
-}
-
 static void describe(struct job *job)
 {
     struct loaded_plugin *const plugin =
@@ -69,7 +62,8 @@ static void describe(struct job *job)
         fail_job(job, "system", &err);
         return;
     }
-    if (load_plugin(job, plugin, &err) < 0) {
+    if (loader_load(job->task->plugin_file, &job->worker->arena, plugin, &err) <
+        0) {
         fail_job(job, "refused", &err);
         return;
     }
@@ -150,10 +144,22 @@ static struct service *find_service(
     return NULL;
 }
 
+/* Of a rank that follows: rank 0's path says nothing here, a plugin's name
+ * does. */
+static struct service *find_named(const struct worker *worker, const char *name)
+{
+    for (uint32_t i = 0; name != NULL && i < worker->services_count; i++) {
+        if (strcmp(worker->services[i]->plugin.schema.name, name) == 0) {
+            return worker->services[i];
+        }
+    }
+    return NULL;
+}
+
 /* Loads and initialises; a plugin that fails in init is kept, so that its next
  * task hears the same. */
 static int32_t open_service(
-    struct job *job, struct service **out, struct error *err)
+    struct job *job, const char *file, struct service **out, struct error *err)
 {
     struct worker *const worker = job->worker;
     struct service *const service =
@@ -161,15 +167,17 @@ static int32_t open_service(
 
     FAIL_IF(service == NULL || worker->services_count == WORKER_PLUGINS, err,
         NVBW_E_SYSTEM, "no room for another plugin in this worker");
-    TRY(load_plugin(job, &service->plugin, err));
+    TRY(loader_load(file, &worker->arena, &service->plugin, err));
     service->log = worker->log;
     service->out_fd = worker->out_fd;
     service->ctx =
         (struct nvbw_ctx){ .size = sizeof service->ctx, .host = &service_host };
     atomic_store(&service->deadline_ns, INT64_MAX);
-    /* MPI can be started once in a rank, and only in its run worker. */
+    /* MPI can be started once in a rank, and only in its run worker: by the
+     * first plugin that can, and others measure with what that one lent. */
     service->has_begun = (service->plugin.own.flags & NVBW_PLUGIN_MPI) == 0 ||
-                         job->task->role == TASK_JOIN;
+                         (job->task->role == TASK_JOIN &&
+                             strcmp(file, job->task->plugin_file) == 0);
     if (service->has_begun && service->plugin.own.init != NULL) {
         service->init_status = service->plugin.own.init(&service->ctx);
         service_flush_log(service);
@@ -187,8 +195,12 @@ static int32_t need_service(
     FAIL_IF(file == NULL, err, NVBW_E_INVALID, "the task names no plugin");
     FAIL_IF(job->worker->facts == NULL, err, NVBW_E_INVALID,
         "the worker was given a task before the facts");
-    *out = find_service(job->worker, file);
-    return *out != NULL ? NVBW_OK : open_service(job, out, err);
+    *out = job->silent ? find_named(job->worker, job->task->unit.plugin)
+                       : find_service(job->worker, file);
+    FAIL_IF(*out == NULL && job->silent, err, NVBW_E_INVALID,
+        "this rank has no plugin %s: all ranks need the same plan",
+        job->task->unit.plugin);
+    return *out != NULL ? NVBW_OK : open_service(job, file, out, err);
 }
 
 static void refuse_after_init(struct job *job, const struct service *service)
@@ -216,8 +228,12 @@ static void refuse_after_init(struct job *job, const struct service *service)
  * worker. A poisoned one sends no DONE: what is left goes to a fresh one. */
 static void judge_end(struct job *job, const struct task_run *run)
 {
+    const struct peers *const peers = job->worker->peers;
+
     if (run->poisoned) {
-        end_with(job, "poisoned", run->trouble.text);
+        end_with(job,
+            peers != NULL && peers->lost.status < 0 ? "team" : "poisoned",
+            run->trouble.text);
     } else if (run->broken.status < 0) {
         end_with(job, "contract", run->broken.text);
     } else if (cancel_requested()) {
@@ -267,6 +283,7 @@ static void run_unit(struct job *job, uint32_t recording)
         fail_job(job, "contract", &err);
         return;
     }
+    job->begun = 1;
     carry_out(job, service, run);
 }
 
@@ -275,8 +292,38 @@ static void record_unit(struct job *job)
     run_unit(job, 1);
 }
 
-/* Of an MPI job rank 0 passes the task on, and after it all ranks have to
- * stand together. */
+/* Why this rank did not go through the task as it should, for the others;
+ * status 0: it did. */
+static struct error own_failure(const struct job *job)
+{
+    struct error what = { 0 };
+
+    if (job->end->bye != NULL) {
+        error_set(&what, NVBW_E_SYSTEM, "its worker ends (%s)%s%.700s",
+            job->end->bye, job->end->message[0] != '\0' ? ": " : "",
+            job->end->message);
+    } else if (!job->begun) {
+        error_set(&what,
+            job->done.status < 0 ? job->done.status : NVBW_E_SYSTEM, "%.700s",
+            job->done.message != NULL ? job->done.message : "it cannot begin");
+    }
+    return what;
+}
+
+/* After a task all ranks have to stand together. */
+static void end_together(struct job *job)
+{
+    const struct error what = own_failure(job);
+    struct error err = { 0 };
+    const int32_t status =
+        peers_leave(job->worker->peers, what.status < 0 ? &what : NULL, &err);
+
+    if (status < 0 && what.status >= 0) {
+        end_with(job, "team", err.text);
+    }
+}
+
+/* Of an MPI job rank 0 passes the task on. */
 static void measure_unit(struct job *job)
 {
     struct worker *const worker = job->worker;
@@ -284,13 +331,12 @@ static void measure_unit(struct job *job)
 
     if (worker->peers != NULL && worker->peers->rank == 0 &&
         worker_team_pass(worker, job->task, job->arena, &err) < 0) {
-        end_with(job, "poisoned", err.text);
+        end_with(job, "team", err.text);
         return;
     }
     run_unit(job, 0);
-    if (worker->peers != NULL && job->end->bye == NULL &&
-        peers_agree(worker->peers, "end of task", NVBW_OK, &err) < 0) {
-        end_with(job, "poisoned", err.text);
+    if (worker->peers != NULL) {
+        end_together(job);
     }
 }
 
@@ -301,6 +347,21 @@ static void send_team(struct job *job, const struct team_frame *team)
     send_frame(job, FRAME_TEAM, team);
 }
 
+/* The other MPI plugins of the run, so that they are there when rank 0 names
+ * them. */
+static int32_t open_others(struct job *job, struct error *err)
+{
+    for (uint32_t i = 0; i < job->task->mpi_plugins_count; i++) {
+        const char *const file = job->task->mpi_plugins[i];
+        struct service *service = find_service(job->worker, file);
+
+        if (service == NULL) {
+            TRY(open_service(job, file, &service, err));
+        }
+    }
+    return NVBW_OK;
+}
+
 static void join(struct job *job)
 {
     struct worker *const worker = job->worker;
@@ -308,7 +369,7 @@ static void join(struct job *job)
     struct service *service = NULL;
     struct error err = { 0 };
 
-    if (need_service(job, &service, &err) < 0) {
+    if (need_service(job, &service, &err) < 0 || open_others(job, &err) < 0) {
         fail_job(job, "refused", &err);
         return;
     }
@@ -360,7 +421,7 @@ static void follow(struct job *job)
         struct task_frame *task = NULL;
 
         if (worker_team_take(job->worker, &arena, &task, &err) < 0) {
-            end_with(job, "poisoned", err.text);
+            end_with(job, "team", err.text);
         } else if (task == NULL) {
             end_with(job, "finished", NULL);
         } else {
@@ -397,9 +458,16 @@ void worker_do_task(struct worker *worker, const struct task_frame *task,
         return;
     }
     roles[task->role](&job);
-    if (out_end->bye == NULL || strcmp(out_end->bye, "poisoned") != 0) {
+    if (out_end->bye == NULL || (strcmp(out_end->bye, "poisoned") != 0 &&
+                                    strcmp(out_end->bye, "team") != 0)) {
         send_frame(&job, FRAME_DONE, &job.done);
     }
+}
+
+int worker_leads_team(const struct worker *worker)
+{
+    return worker->peers != NULL && worker->peers->formed &&
+           worker->peers->rank == 0 && worker->peers->lost.status >= 0;
 }
 
 /* Rank 0 lets the others go, so that all of them end MPI together. */
@@ -407,8 +475,7 @@ static void dismiss(struct worker *worker)
 {
     struct arena arena;
 
-    if (worker->peers == NULL || !worker->peers->formed ||
-        worker->peers->rank != 0) {
+    if (!worker_leads_team(worker)) {
         return;
     }
     arena_init(&arena, FOLLOW_ARENA_BYTES);

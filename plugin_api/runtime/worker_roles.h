@@ -37,6 +37,8 @@ int32_t worker_need_engine(
 /* Answers READ with READINGS; without NVML there are none. (worker_watch.c) */
 int32_t worker_read(struct worker *worker, const struct read_frame *read,
     struct arena *arena, struct error *err);
+/* 1 for rank 0 of an MPI job whose other ranks follow it. */
+int worker_leads_team(const struct worker *worker);
 /* Opens NVML for it, once. */
 int32_t worker_open_watch(
     struct worker *worker, const char *driver_file, struct error *err);

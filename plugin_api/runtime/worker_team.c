@@ -2,8 +2,16 @@
  * Copyright The nvbw-host authors */
 #include "worker_team.h"
 
+#include <stdio.h>
+
 #include "peers.h"
 #include "strbuf.h"
+#include "version.h"
+
+#define HASH_BASIS UINT64_C(14695981039346656037)
+#define HASH_PRIME UINT64_C(1099511628211)
+
+enum { HASH_CHUNK = 4096 };
 
 /* Patience with the other ranks while the team is formed: drivers of large
  * machines take their time to start, and not all at the same time. */
@@ -13,6 +21,8 @@ static const uint64_t forming_ns = UINT64_C(60) * 1000 * 1000 * 1000;
 static const uint64_t step_most_ns = UINT64_C(20) * 1000 * 1000 * 1000;
 static const uint64_t step_least_ns = UINT64_C(500) * 1000 * 1000;
 enum { STEP_SHARE = 3 };
+/* What it takes to find out who is missing, after patience has ended. */
+static const uint64_t telling_ns = UINT64_C(2) * 1000 * 1000 * 1000;
 
 int32_t worker_team_open(
     struct worker *worker, struct service *service, struct error *err)
@@ -32,18 +42,52 @@ int32_t worker_team_open(
     return NVBW_OK;
 }
 
+/* FNV-1a over the bytes of a file, going on from hash. */
+static int32_t hash_file(const char *path, uint64_t *hash, struct error *err)
+{
+    unsigned char bytes[HASH_CHUNK];
+    FILE *const file = fopen(path, "rb");
+    size_t count = 0;
+
+    if (file == NULL) {
+        return error_system(err, "plugin %s cannot be read", path);
+    }
+    while ((count = fread(bytes, 1, sizeof bytes, file)) > 0) {
+        for (size_t i = 0; i < count; i++) {
+            *hash = (*hash ^ bytes[i]) * HASH_PRIME;
+        }
+    }
+    fclose(file);
+    return NVBW_OK;
+}
+
+static int32_t compare_kinds(
+    struct worker *worker, const struct task_frame *task, struct error *err)
+{
+    struct peers_kind kind = { .plugins = HASH_BASIS };
+    int32_t status = NVBW_OK;
+
+    snprintf(kind.build, sizeof kind.build, "%s", NVBW_BUILD);
+    for (uint32_t i = 0; status >= 0 && i < task->mpi_plugins_count; i++) {
+        status = hash_file(task->mpi_plugins[i], &kind.plugins, err);
+    }
+    TRY(peers_check(worker->peers, "own build", status, err));
+    return peers_compare_kinds(worker->peers, &kind, &worker->arena, err);
+}
+
 static int32_t form(struct worker *worker, const struct task_frame *task,
     struct team_frame *out, struct error *err)
 {
     struct facts *const all = arena_alloc(&worker->arena, 1, sizeof *all);
 
     FAIL_IF(all == NULL, err, NVBW_E_SYSTEM, "no memory for the facts");
+    TRY(compare_kinds(worker, task, err));
     TRY(peers_make_facts(worker->peers, worker->facts, task->gpus,
         task->gpus_count, &worker->arena, all, err));
     worker->facts = all;
     TRY(worker_need_engine(worker, task, err));
     return peers_open_sharing(
-        worker->peers, worker->engine, &worker->arena, out, err);
+        worker->peers, worker->engine, all, &worker->arena, out, err);
 }
 
 int32_t worker_team_form(struct worker *worker, const struct task_frame *task,
@@ -54,10 +98,14 @@ int32_t worker_team_form(struct worker *worker, const struct task_frame *task,
     return NVBW_OK;
 }
 
-/* A third of what a cell has, so that there is time left to tell. */
+/* A third of what a cell has, so that there is time left to tell; two where a
+ * sample may last. */
 static void set_patience(struct peers *peers, const struct task_frame *task)
 {
     const uint64_t share_ns = task->unit.timeout_ns / STEP_SHARE;
+    const uint64_t long_ns = (STEP_SHARE - 1) * share_ns;
+
+    peers->sample_ns = long_ns > telling_ns ? long_ns - telling_ns : 0;
 
     peers->step_ns =
         share_ns == 0 || share_ns > step_most_ns ? step_most_ns : share_ns;
@@ -91,6 +139,11 @@ int32_t worker_team_pass(struct worker *worker, const struct task_frame *task,
     }
     strbuf_free(&buf);
     return status;
+}
+
+int32_t worker_team_stay(struct worker *worker, struct error *err)
+{
+    return peers_stay(worker->peers, "task", err);
 }
 
 int32_t worker_team_take(struct worker *worker, struct arena *arena,

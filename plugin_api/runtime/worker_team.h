@@ -21,6 +21,8 @@ int32_t worker_team_form(struct worker *worker, const struct task_frame *task,
  * end. */
 int32_t worker_team_pass(struct worker *worker, const struct task_frame *task,
     struct arena *arena, struct error *err);
+/* Rank 0, while it has no task: tells the others that it is still there. */
+int32_t worker_team_stay(struct worker *worker, struct error *err);
 /* The others: waits for a task; *out is NULL at the end. */
 int32_t worker_team_take(struct worker *worker, struct arena *arena,
     struct task_frame **out, struct error *err);

@@ -70,6 +70,31 @@ static int choose_host(struct profile *profile, char *trouble, size_t size)
     return 0;
 }
 
+/* As launchers do that give each rank a GPU: the one of this number is the only
+ * one that driver and NVML offer. */
+static int choose_gpu(struct profile *profile, char *trouble, size_t size)
+{
+    const char *text = secure_getenv("NVBW_SIM_VISIBLE");
+
+    if (text == NULL || profile->visible == 0) {
+        return 0;
+    }
+
+    const unsigned long gpu = strtoul(text, NULL, 10);
+
+    if (gpu >= profile->visible) {
+        snprintf(trouble, size, "NVBW_SIM_VISIBLE: there is no GPU %lu", gpu);
+        return -1;
+    }
+
+    const struct profile_gpu first = profile->gpus[0];
+
+    profile->gpus[0] = profile->gpus[gpu];
+    profile->gpus[gpu] = first;
+    profile->visible = 1;
+    return 0;
+}
+
 int setup_read(
     struct profile *profile, struct faults *faults, char *trouble, size_t size)
 {
@@ -83,6 +108,7 @@ int setup_read(
     }
     if (profile_load(name, folder, profile, trouble, size) != 0 ||
         choose_host(profile, trouble, size) != 0 ||
+        choose_gpu(profile, trouble, size) != 0 ||
         faults_parse(profile->faults, faults, trouble, size) != 0) {
         return -1;
     }

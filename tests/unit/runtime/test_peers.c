@@ -21,7 +21,7 @@ struct head {
     uint32_t unused;
     int64_t code;
     char step[STEP_BYTES];
-    char text[16];
+    char text[32];
 };
 
 /* What the others do at the next gathering. */
@@ -29,14 +29,31 @@ static struct script {
     uint32_t silent;  /* this rank says nothing, 0: none */
     uint32_t failing; /* this rank failed, 0: none */
     uint32_t astray;  /* this rank is at another step, 0: none */
+    uint32_t leaving; /* this rank leaves the task, 0: none */
+    uint32_t beats;   /* so many times rank 0 has no task yet */
+    uint32_t other;   /* of peers_kind: 1: this rank's build, 2: its plugins */
+    int64_t deadline_ns; /* of the latest gathering */
     uint32_t calls;
 } script;
+
+static void change_kind(unsigned char *entry)
+{
+    struct peers_kind kind;
+
+    memcpy(&kind, entry, sizeof kind);
+    if (script.other == 1) {
+        memcpy(kind.build, "0.9", 4);
+    } else if (script.other == 2) {
+        kind.plugins++;
+    }
+    memcpy(entry, &kind, sizeof kind);
+}
 
 static int32_t allgather(struct nvbw_ctx *ctx, const void *in, void *out,
     uint64_t bytes, int64_t deadline_ns)
 {
     (void)ctx;
-    (void)deadline_ns;
+    script.deadline_ns = deadline_ns;
     script.calls++;
     for (uint32_t i = 0; i < RANKS; i++) {
         unsigned char *const entry = (unsigned char *)out + i * bytes;
@@ -46,6 +63,14 @@ static int32_t allgather(struct nvbw_ctx *ctx, const void *in, void *out,
             continue;
         }
         memcpy(entry, in, bytes);
+        if (i == 0 && bytes == 2 * sizeof(uint64_t) && script.beats > 0) {
+            memset(entry + sizeof(uint64_t), 0xff, sizeof(uint64_t));
+            script.beats--;
+        }
+        if (i == 1 && bytes == sizeof(uint64_t) + sizeof(struct peers_kind)) {
+            change_kind(entry + sizeof(uint64_t));
+            continue;
+        }
         if (bytes < sizeof head || i == 0) {
             continue;
         }
@@ -54,6 +79,11 @@ static int32_t allgather(struct nvbw_ctx *ctx, const void *in, void *out,
             head.status = NVBW_E_CUDA;
             head.code = 719;
             memcpy(head.text, "it broke", 9);
+        }
+        if (i == script.leaving) {
+            head.status = NVBW_E_INVALID;
+            memcpy(head.step, "end of task", 12);
+            memcpy(head.text, "C13: it broke", 14);
         }
         if (i == script.astray) {
             head.number++;
@@ -116,7 +146,7 @@ static void one_failure_is_that_of_all(void **state)
 
     script.failing = 1;
     assert_int_equal(peers_check(&peers, "inner", NVBW_OK, &err), NVBW_E_CUDA);
-    assert_string_equal(err.text, "rank 1: it broke");
+    assert_string_equal(err.text, "rank 1, in step \"inner\": it broke");
     assert_int_equal(err.code, 719);
 
     /* Told once: the end of the operation gathers no more. */
@@ -143,7 +173,7 @@ static void an_own_failure_is_told(void **state)
         peers_agree(&peers, "test", NVBW_E_SKIPPED, &err), NVBW_E_SKIPPED);
     assert_int_equal(script.calls, 1);
     assert_int_equal(err.code, NVBW_SKIP_MEMORY);
-    assert_string_equal(err.text, "rank 0: no memory");
+    assert_string_equal(err.text, "rank 0, in step \"test\": no memory");
 }
 
 static void a_rank_astray_ends_the_team(void **state)
@@ -175,6 +205,108 @@ static void a_task_reaches_all(void **state)
     arena_clear(&arena);
 }
 
+/* The others hear why, and wait for it in no step of the task any more. */
+static void who_leaves_says_why(void **state)
+{
+    struct peers peers = three();
+    struct error err = { 0 };
+    (void)state;
+
+    script.leaving = 2;
+    assert_int_equal(peers_check(&peers, "times", NVBW_OK, &err), PEERS_E_LOST);
+    assert_string_equal(err.text,
+        "rank 2 left when this rank came to step \"times\": C13: it broke");
+    assert_int_equal(peers.lost.status, PEERS_E_LOST);
+
+    peers = three();
+    script.leaving = 2;
+    assert_int_equal(peers_leave(&peers, NULL, &err), NVBW_E_INVALID);
+    assert_string_equal(
+        err.text, "rank 2, in step \"end of task\": C13: it broke");
+}
+
+static void where_samples_last_there_is_more_patience(void **state)
+{
+    struct peers peers = three();
+    char byte = 0;
+    char all[RANKS];
+    (void)state;
+
+    peers_gather(&peers, "times", &byte, all, 1, NULL);
+
+    const int64_t before_ns = script.deadline_ns;
+
+    peers.sample_ns = peers.step_ns * 1000;
+    peers_gather_long(&peers, "times", &byte, all, 1, NULL);
+    assert_true(script.deadline_ns - before_ns > (int64_t)peers.step_ns * 998);
+}
+
+/* Rank 0 may be gone without a word. */
+static void who_follows_does_not_wait_for_ever(void **state)
+{
+    struct peers peers = three();
+    struct arena arena;
+    struct error err = { 0 };
+    const void *data = NULL;
+    size_t length = 0;
+    (void)state;
+
+    arena_init(&arena, 1 << 20);
+    peers.rank = 1;
+    script.silent = 2;
+    assert_int_equal(peers_spread(&peers, "task", &arena, &data, &length, &err),
+        PEERS_E_LOST);
+    assert_true(script.deadline_ns < INT64_MAX);
+    assert_non_null(strstr(err.text, "within 60 s in step \"task\""));
+    arena_clear(&arena);
+}
+
+static void rank_0_says_that_it_is_there(void **state)
+{
+    struct peers peers = three();
+    struct arena arena;
+    struct error err = { 0 };
+    const void *data = NULL;
+    size_t length = 0;
+    (void)state;
+
+    arena_init(&arena, 1 << 20);
+    peers.rank = 1;
+    script.beats = 2;
+    assert_int_equal(
+        peers_spread(&peers, "task", &arena, &data, &length, &err), NVBW_OK);
+    assert_int_equal(length, 0);
+    assert_int_equal(script.beats, 0);
+    assert_int_equal(script.calls, 6);
+
+    peers = three();
+    assert_int_equal(peers_stay(&peers, "task", &err), NVBW_OK);
+    assert_int_equal(script.calls, 2);
+    arena_clear(&arena);
+}
+
+static void ranks_of_another_kind_are_listed(void **state)
+{
+    const struct peers_kind own = { .build = "1.0", .plugins = 7 };
+    struct peers peers = three();
+    struct arena arena;
+    struct error err = { 0 };
+    (void)state;
+
+    arena_init(&arena, 1 << 20);
+    assert_int_equal(peers_compare_kinds(&peers, &own, &arena, &err), NVBW_OK);
+    script.other = 1;
+    assert_int_equal(
+        peers_compare_kinds(&peers, &own, &arena, &err), NVBW_E_SYSTEM);
+    assert_non_null(
+        strstr(err.text, "ranks 1 run nvbw-host 0.9, rank 0 runs 1.0"));
+    script.other = 2;
+    assert_int_equal(
+        peers_compare_kinds(&peers, &own, &arena, &err), NVBW_E_SYSTEM);
+    assert_non_null(strstr(err.text, "ranks 1 have other files"));
+    arena_clear(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +316,11 @@ int main(void)
         cmocka_unit_test(an_own_failure_is_told),
         cmocka_unit_test(a_rank_astray_ends_the_team),
         cmocka_unit_test(a_task_reaches_all),
+        cmocka_unit_test(who_leaves_says_why),
+        cmocka_unit_test(where_samples_last_there_is_more_patience),
+        cmocka_unit_test(who_follows_does_not_wait_for_ever),
+        cmocka_unit_test(rank_0_says_that_it_is_there),
+        cmocka_unit_test(ranks_of_another_kind_are_listed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

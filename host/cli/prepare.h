@@ -63,8 +63,8 @@ int32_t prepare_baseline_fits(
 int32_t prepare_facts(struct prepared *prepared, struct error *err);
 /* In MPI mode: joins the other ranks, whose facts become the run's. Where they
  * do not come together prepared->no_team says why; it is an error where they
- * were started wrongly. For ranks but 0 prepare_follows says that rank 0 has the
- * word.
+ * were started wrongly. For ranks but 0 prepare_follows says that rank 0 has
+ * the word.
  * (prepare_team.c) */
 int32_t prepare_team(struct prepared *prepared, struct error *err);
 int prepare_follows(const struct prepared *prepared);

@@ -15,8 +15,8 @@
 
 enum { UNITS_LIMIT = 100000, ROUNDS_LIMIT = 100000 };
 
-/* Between ranks a cell has this much time at least: whoever is missing has to be
- * found out and told before it is over. */
+/* Between ranks a cell has this much time at least: whoever is missing has to
+ * be found out and told before it is over. */
 static const uint64_t mpi_least_ns = UINT64_C(6) * 1000 * 1000 * 1000;
 
 /* What a schedule is made from. */

@@ -43,16 +43,16 @@ struct team_request {
 };
 
 /* Starts MPI and waits for all ranks. Negative where there is no team:
- * NVBW_E_INVALID where it was started wrongly, else NVBW_E_SYSTEM with state and
- * reason of what cannot run then in out->cause. out->rank is then known if MPI
- * started at all (out->ranks > 0), and out->told is 1 where the other ranks know
- * of it. *out must stay where it is. */
+ * NVBW_E_INVALID where it was started wrongly, else NVBW_E_SYSTEM with state
+ * and reason of what cannot run then in out->cause. out->rank is then known if
+ * MPI started at all (out->ranks > 0), and out->told is 1 where the other ranks
+ * know of it. *out must stay where it is. */
 int32_t team_join(
     const struct team_request *request, struct team *out, struct error *err);
 
 /* Of the ranks but 0: until rank 0 is done, or a signal comes. signal_fd as in
- * conduct_request. tell: gets a sentence where this rank's own worker ended in a
- * way that rank 0 can only guess. */
+ * conduct_request. tell: gets a sentence where this rank's own worker ended in
+ * a way that rank 0 can only guess. */
 int32_t team_follow(struct team *team, int signal_fd,
     void (*tell)(const struct error *why), struct error *err);
 

@@ -273,8 +273,8 @@ void conductor_stop_worker(struct conductor *conductor)
 
     worker->reap_ns =
         worker->reap_ns < STOP_REAP_NS ? worker->reap_ns : STOP_REAP_NS;
-    /* Launchers of MPI jobs give a process a second between SIGTERM and SIGKILL,
-     * and the worker waits for ranks that are being ended, too. */
+    /* Launchers of MPI jobs give a process a second between SIGTERM and
+     * SIGKILL, and the worker waits for ranks that are being ended, too. */
     worker_stop(
         worker, conductor->crew.signals > 1 || conductor->mpi ? 0 : grace_ns);
 }

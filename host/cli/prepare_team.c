@@ -75,7 +75,8 @@ static int32_t join(
 }
 
 /* The rank by what launchers say, 0 where none does. Only where MPI could not
- * be asked, so that one of the job's processes writes the report and not all. */
+ * be asked, so that one of the job's processes writes the report and not
+ * all. */
 static uint32_t launched_rank(void)
 {
     static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK",

@@ -13,9 +13,9 @@ enum { TEAM_ARENA_BYTES = 1 << 20 };
 
 /* MPI starts when all ranks are there, and these start their drivers. */
 static const uint64_t join_ns = UINT64_C(150) * 1000 * 1000 * 1000;
-/* After its worker's end a follower waits for the launcher to end the job: the
- * report of rank 0 is being written. */
-static const uint64_t linger_ns = UINT64_C(30) * 1000 * 1000 * 1000;
+/* After its worker's end a follower waits for the launcher to end the job: rank
+ * 0 notices when its patience ends, a minute at most, and writes its report. */
+static const uint64_t linger_ns = UINT64_C(90) * 1000 * 1000 * 1000;
 
 static const uint64_t linger_stopped_ns = UINT64_C(5) * 1000 * 1000 * 1000;
 

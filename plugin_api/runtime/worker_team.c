@@ -20,6 +20,7 @@ static const uint64_t forming_ns = UINT64_C(60) * 1000 * 1000 * 1000;
  * a cell whose rank was lost is to be told by this worker, not by its end. */
 static const uint64_t step_most_ns = UINT64_C(20) * 1000 * 1000 * 1000;
 static const uint64_t step_least_ns = UINT64_C(500) * 1000 * 1000;
+static const uint64_t sample_most_ns = UINT64_C(60) * 1000 * 1000 * 1000;
 enum { STEP_SHARE = 3 };
 /* What it takes to find out who is missing, after patience has ended. */
 static const uint64_t telling_ns = UINT64_C(2) * 1000 * 1000 * 1000;
@@ -106,6 +107,9 @@ static void set_patience(struct peers *peers, const struct task_frame *task)
     const uint64_t long_ns = (STEP_SHARE - 1) * share_ns;
 
     peers->sample_ns = long_ns > telling_ns ? long_ns - telling_ns : 0;
+    if (peers->sample_ns > sample_most_ns) {
+        peers->sample_ns = sample_most_ns;
+    }
 
     peers->step_ns =
         share_ns == 0 || share_ns > step_most_ns ? step_most_ns : share_ns;

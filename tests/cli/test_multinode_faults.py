@@ -19,7 +19,7 @@ ENDED = ("not_run", "mpi_ended")
 def test_second_rank(fault, wanted, words, code=4):
     """Of two cells each; only rank 1 has the fault."""
     with Folder() as folder:
-        file = plan(folder, READ, WRITE, BISECT, timeout="4 s")
+        file = plan(folder, READ, WRITE, BISECT, timeout="15 s")
         got, report, stderr = mpi(
             folder, second_rank({"NVBW_SIM_FAULTS": fault}), "h200_x2", "-c",
             file)
@@ -52,7 +52,7 @@ def worker_of_rank(rank, folder):
 
 def test_killed():
     with Folder() as folder:
-        file = plan(folder, READ, WRITE, BISECT, samples=2000, timeout="6 s")
+        file = plan(folder, READ, WRITE, BISECT, samples=1000, timeout="20 s")
         process = subprocess.Popen(
             [MPIRUN, *map(str, command(folder, [(2, {})], "h200_x2", "-c",
                                        file))],
@@ -120,7 +120,7 @@ def test_sharing(function, ends):
     with Folder() as folder:
         code, report, stderr = mpi(
             folder, second_rank({"NVBW_SIM_FAULTS": f"{function}:1=999"}),
-            "h200_x2", "-c", plan(folder, READ, timeout="4 s"))
+            "h200_x2", "-c", plan(folder, READ))
         if not check(report is not None, f"{function}: no report: {stderr}"):
             return
         equal(code, 4 if ends else 0, f"{function}: exit code")

@@ -5,7 +5,9 @@
 # ROOT is an unpacked bundle or a build folder; the options go to every run, for
 # rehearsals with --driver. Measures the same traffic within one process and
 # between two MPI ranks, one after the other, and ends with 1 if a figure of the
-# ranks is more than 1 % off its counterparts. Leaves all under $OUT.
+# ranks is more than 1 % off its counterparts. Tells then what ranks with one GPU
+# each come to, and, from a build folder, what reads both ways at once depend on
+# (read_both_ways.c). Leaves all under $OUT.
 set -u
 root=${1:?usage: multinode.sh ROOT [OPTION...]}
 shift
@@ -55,6 +57,23 @@ run ranks mpirun --allow-run-as-root --oversubscribe -np 2 "$host" --mpi \
     -c "$out/ranks.cfg" "$@"
 run again "$host" -c "$out/alone.cfg" --devices 0,1 "$@"
 
+# Ranks that see one GPU each: either the same figures, or peer_not_visible.
+cat >"$out/split.cfg" <<END
+name = "split";
+mpi = true;
+defaults = { timeout = "60 s"; ${DEFAULTS:-} };
+suites = ( { plugin = "multinode";
+             tests = [ "multinode_device_to_device_memcpy_*" ]; } );
+END
+set -- --mpi -c "$out/split.cfg" --run-dir "$out/split.run" \
+    --report "csv=$out/split.csv" "$@"
+rm -rf "$out/split.run"
+mpirun --allow-run-as-root --oversubscribe \
+    -np 1 -x CUDA_VISIBLE_DEVICES=0 "$host" "$@" : \
+    -np 1 -x CUDA_VISIBLE_DEVICES=1 "$host" "$@" >"$out/split.log" 2>&1
+echo "one GPU each: exit $?"
+grep -m 1 -o "peer_not_visible.*" "$out/split.csv"
+
 # figures NAME: testcase, metric, row, col, figure or state, of each cell.
 figures()
 {
@@ -65,10 +84,11 @@ figures()
               figure }'
 }
 
-for name in alone again ranks; do
+for name in alone again ranks split; do
     figures "$name"
 done | awk '
     $1 == "alone" { alone[$2 " " $3 " " $4 " " $5] = $6; next }
+    $1 == "split" && $6 + 0 == 0 { next }
     $1 == "again" { again[$2 " " $3 " " $4 " " $5] = $6; next }
     {
         name = $2
@@ -99,4 +119,7 @@ done | awk '
         if (wrong) bad = 1
     }
     END { exit bad }' || failed=1
+# Where both ways at once differ: what from.
+both=$root/tests/gpu/read_both_ways
+test -x "$both" && "$both" | tee "$out/read_both_ways.txt"
 exit $failed

@@ -160,7 +160,7 @@ static struct node_group *groups_of(
 {
     const uint32_t first = digest->units == 0 ? 0 : unit->id % digest->units;
 
-    return digest->units > 0 &&
+    return digest->units > 0 && digest->out->groups != NULL &&
                    counterpart_is_same_unit(
                        &digest->evidence->units[first], unit) &&
                    digest->evidence->units[first].shapes_count ==

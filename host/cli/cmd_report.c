@@ -27,7 +27,7 @@ static int run(const struct options *options, struct arena *arena)
         return command_fail(&err, EXIT_USAGE);
     }
     evidence.plan.reports_count = 0; /* the plan's have been written */
-    if (finish_check_reports(options, &evidence.plan, &err) < 0 ||
+    if (finish_check_reports(options, &evidence.plan, NULL, &err) < 0 ||
         judge_run(&evidence, arena, &verdicts, &err) < 0 ||
         finish_reports(options, &evidence, &verdicts, dir, &err) < 0) {
         return command_fail(&err, EXIT_USAGE);

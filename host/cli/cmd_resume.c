@@ -92,7 +92,8 @@ static int32_t read_back(struct prepared *prepared, struct evidence *evidence,
         "a run between MPI ranks cannot be resumed, since its ranks are gone: "
         "start it again, with --only for the testcases that are missing");
     TRY(baseline_fetch(dir->path, evidence, prepared->arena, err));
-    TRY(finish_check_reports(prepared->options, &evidence->plan, err));
+    TRY(finish_check_reports(
+        prepared->options, &evidence->plan, dir->path, err));
     TRY(prepare_facts(prepared, err));
     TRY(check_machine(&evidence->facts, &prepared->facts, err));
     return check_plugins(prepared, evidence, err);

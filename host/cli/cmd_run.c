@@ -22,7 +22,8 @@ static int32_t prepare_machine(struct prepared *prepared, struct error *err)
 {
     TRY(prepare_plan(prepared, err));
     TRY(prepare_baseline(prepared, err));
-    TRY(finish_check_reports(prepared->options, &prepared->plan, err));
+    TRY(finish_check_reports(prepared->options, &prepared->plan,
+        run_pattern(prepared->options), err));
     TRY(prepare_plugins(prepared, err));
     TRY(prepare_check(prepared, err));
     TRY(prepare_facts(prepared, err));

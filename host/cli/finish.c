@@ -48,18 +48,18 @@ static int is_stdout(const char *file)
 }
 
 /* A run of an hour must not end at a name that was wrong when it began. */
-static int32_t check_file(
-    const char *file, uint32_t *on_stdout, struct error *err)
+static int32_t check_file(const char *file, const char *run_dir,
+    uint32_t *on_stdout, struct error *err)
 {
     if (is_stdout(file)) {
         ++*on_stdout;
         return NVBW_OK;
     }
-    return file_check_atomic(file, err);
+    return file_check_atomic(file, run_dir, err);
 }
 
-int32_t finish_check_reports(
-    const struct options *options, const struct plan *plan, struct error *err)
+int32_t finish_check_reports(const struct options *options,
+    const struct plan *plan, const char *run_dir, struct error *err)
 {
     const struct report_format *format = NULL;
     const char *file = "";
@@ -67,10 +67,10 @@ int32_t finish_check_reports(
 
     for (uint32_t i = 0; i < options->reports.count; i++) {
         TRY(split(options->reports.texts[i], &format, &file, err));
-        TRY(check_file(file, &on_stdout, err));
+        TRY(check_file(file, run_dir, &on_stdout, err));
     }
     for (uint32_t i = 0; i < plan->reports_count; i++) {
-        TRY(check_file(plan->reports[i].file, &on_stdout, err));
+        TRY(check_file(plan->reports[i].file, run_dir, &on_stdout, err));
     }
     FAIL_IF(
         on_stdout > 1, err, NVBW_E_INVALID, "only one report can go to stdout");

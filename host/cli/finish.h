@@ -10,9 +10,10 @@
 #include "report.h"
 #include "run_dir.h"
 
-/* Checks every FORMAT=FILE before anything runs. */
-int32_t finish_check_reports(
-    const struct options *options, const struct plan *plan, struct error *err);
+/* Checks every FORMAT=FILE before anything runs. run_dir: of the run that
+ * follows, NULL: none. */
+int32_t finish_check_reports(const struct options *options,
+    const struct plan *plan, const char *run_dir, struct error *err);
 
 /* Writes the reports asked for by options and plan, and the text to stdout
  * unless a document goes there. */

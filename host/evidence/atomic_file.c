@@ -101,7 +101,43 @@ static char *folder_of(const char *path)
                            : strndup(path, (size_t)(slash - path));
 }
 
-int32_t file_check_atomic(const char *path, struct error *err)
+/* "./a//b/" and "a/b" are one: the next name of a path, NULL after the last. */
+static const char *next_name(const char **path, size_t *out_length)
+{
+    const char *at = *path + strspn(*path, "/");
+
+    while (at[0] == '.' && (at[1] == '/' || at[1] == '\0')) {
+        at += 1 + strspn(at + 1, "/");
+    }
+    *out_length = strcspn(at, "/");
+    *path = at + *out_length;
+    return *out_length == 0 ? NULL : at;
+}
+
+/* 1 if one of the two paths leads to the other. */
+static int is_on_the_way(const char *one, const char *other)
+{
+    size_t length = 0;
+    size_t length_other = 0;
+
+    if ((one[0] == '/') != (other[0] == '/')) {
+        return 0;
+    }
+    for (;;) {
+        const char *const name = next_name(&one, &length);
+        const char *const name_other = next_name(&other, &length_other);
+
+        if (name == NULL || name_other == NULL) {
+            return 1;
+        }
+        if (length != length_other || strncmp(name, name_other, length) != 0) {
+            return 0;
+        }
+    }
+}
+
+int32_t file_check_atomic(
+    const char *path, const char *run_dir, struct error *err)
 {
     enum target target = TARGET_FILE;
 
@@ -113,11 +149,13 @@ int32_t file_check_atomic(const char *path, struct error *err)
     char *const folder = folder_of(path);
 
     FAIL_IF(folder == NULL, err, NVBW_E_SYSTEM, "no memory to write %s", path);
-    const int32_t status =
-        access(folder, W_OK | X_OK) == 0
-            ? NVBW_OK
-            : error_system(err, "making a file beside %s", path);
+    int32_t status = NVBW_OK;
 
+    if (access(folder, W_OK | X_OK) != 0 &&
+        (errno != ENOENT || run_dir == NULL ||
+            !is_on_the_way(folder, run_dir))) {
+        status = error_system(err, "making a file beside %s", path);
+    }
     free(folder);
     return status;
 }

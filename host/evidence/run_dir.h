@@ -48,7 +48,10 @@ void run_dir_close(struct run_dir *dir);
 int32_t file_write_atomic(
     const char *path, const void *bytes, size_t length, struct error *err);
 /* Whether that would succeed as far as can be told before: what the name is,
- * and whether its folder is there and can be written to. (atomic_file.c) */
-int32_t file_check_atomic(const char *path, struct error *err);
+ * and whether its folder is there and can be written to. A folder that comes
+ * to be with run_dir, as run_dir_create is given it, need not be there yet;
+ * NULL: none will be made. (atomic_file.c) */
+int32_t file_check_atomic(
+    const char *path, const char *run_dir, struct error *err);
 
 #endif

@@ -40,6 +40,21 @@ def names_told_before(f):
     check(not (f.path / "aim.json").exists(), "written through a link")
 
 
+def into_the_run(f):
+    """A folder that the run makes need not be there before."""
+    plan = f.write("p.cfg", SMALL)
+    for where, name in (("runs/a", "runs/a/x.json"), ("runs/b", "runs/x.json"),
+                        ("./r//c/", "r/c/x.json")):
+        shutil.rmtree(f.path / "runs", ignore_errors=True)
+        code, _, err = f.host("-c", plan, "--run-dir", where, "--report",
+                              f"json={name}")
+        equal(code, 0, f"{name} with {where}: {err}")
+        check((f.path / name).exists(), f"{name} with {where}")
+    code, _, err = f.host("-c", plan, "--run-dir", "s/a", "--report",
+                          "json=s/ab/x.json")
+    equal(code, 2, f"a folder beside the run's: {err}")
+
+
 def one_of_two_reports(f):
     """A report that fails takes neither the next nor the text with it."""
     (f.path / "old.json").write_text("old")
@@ -163,7 +178,7 @@ def one_directory(f):
     contains(err, "mine", "resume of a locked run")
 
 
-for case in (names_told_before, one_of_two_reports, closed_descriptors,
+for case in (names_told_before, into_the_run, one_of_two_reports, closed_descriptors,
              nobody_reads, limited_size, full_disk, one_directory):
     with Folder() as folder:
         case(folder)

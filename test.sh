@@ -45,5 +45,5 @@ if command -v apt-get >/dev/null; then
       "them is skipped"
 fi
 run_tier ci 'none'
-run_tier asan 'long|package|lint'
+run_tier asan 'long|package|lint|docs'
 run_tier tsan 'long|package|lint|cli'

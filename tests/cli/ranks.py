@@ -40,7 +40,10 @@ def rack(folder, settings=""):
 
 def command(folder, groups, profile, *words):
     """groups: number of ranks and environment of each. One file of reports."""
+    # Open MPI kills what is left a second after it was told to end: too soon
+    # where sanitizers slow all down.
     line = ["--oversubscribe", "--allow-run-as-root", "--mca",
+            "odls_base_sigkill_timeout", "1" if PATIENCE == 1 else "6", "--mca",
             "mpi_yield_when_idle", "1"]
     for at, (ranks, env) in enumerate(groups):
         line += ([":"] if at > 0 else []) + ["-np", ranks]

@@ -149,7 +149,8 @@ def worker_of_rank(rank, folder):
 def begin(folder, *words):
     """Starts a long run of two ranks and returns once it has measured."""
     file = plan(folder, READ, BISECT)
-    file.write_text(file.read_text() + "repeat = 300;\n")
+    rounds = 300 if PATIENCE == 1 else 60
+    file.write_text(file.read_text() + f"repeat = {rounds};\n")
     process = subprocess.Popen(
         [MPIRUN, *map(str, command(folder, [(2, {})], "h200_x2", "-c", file,
                                    *words))],

@@ -11,43 +11,31 @@ static unsigned char *host_at(const struct buffer *buffer, uint64_t offset)
     return (unsigned char *)buffer->host + offset;
 }
 
-static cu_result copy(const struct cuda_flow *flow, uint64_t number)
+/* blocks: by the calls that return once the bytes are there. */
+static cu_result copy(const struct cuda_flow *flow, uint64_t number, int blocks)
 {
     const struct cuda_api *const api = flow->gpu->api;
     const struct flow_run *const run = flow->run;
     const uint64_t bytes = slices_bytes(flow, number);
     const uint64_t src = slices_src_offset(flow, number);
     const uint64_t dst = slices_dst_offset(flow, number);
+    const cu_address from = run->src->device + src;
+    const cu_address to = run->dst->device + dst;
 
     if (run->src->kind->on_host && !run->dst->kind->on_host) {
-        return api->copy_down_async(run->dst->device + dst,
-            host_at(run->src, src), bytes, flow->stream);
+        const void *const host = host_at(run->src, src);
+
+        return blocks ? api->copy_down(to, host, bytes)
+                      : api->copy_down_async(to, host, bytes, flow->stream);
     }
     if (!run->src->kind->on_host && run->dst->kind->on_host) {
-        return api->copy_up_async(host_at(run->dst, dst),
-            run->src->device + src, bytes, flow->stream);
-    }
-    return api->copy_async(
-        run->dst->device + dst, run->src->device + src, bytes, flow->stream);
-}
+        void *const host = host_at(run->dst, dst);
 
-static cu_result copy_blocking(const struct cuda_flow *flow, uint64_t number)
-{
-    const struct cuda_api *const api = flow->gpu->api;
-    const struct flow_run *const run = flow->run;
-    const uint64_t bytes = slices_bytes(flow, number);
-    const uint64_t src = slices_src_offset(flow, number);
-    const uint64_t dst = slices_dst_offset(flow, number);
-
-    if (run->src->kind->on_host && !run->dst->kind->on_host) {
-        return api->copy_down(
-            run->dst->device + dst, host_at(run->src, src), bytes);
+        return blocks ? api->copy_up(host, from, bytes)
+                      : api->copy_up_async(host, from, bytes, flow->stream);
     }
-    if (!run->src->kind->on_host && run->dst->kind->on_host) {
-        return api->copy_up(
-            host_at(run->dst, dst), run->src->device + src, bytes);
-    }
-    return api->copy(run->dst->device + dst, run->src->device + src, bytes);
+    return blocks ? api->copy(to, from, bytes)
+                  : api->copy_async(to, from, bytes, flow->stream);
 }
 
 static int32_t enqueue(struct cuda_session *cuda, struct cuda_flow *flow,
@@ -64,8 +52,7 @@ static int32_t enqueue(struct cuda_session *cuda, struct cuda_flow *flow,
             TRY(copy_ring_pass(flow, number, err));
             continue;
         }
-        CUDA_TRY(flow->gpu->api, err,
-            blocks ? copy_blocking(flow, number) : copy(flow, number),
+        CUDA_TRY(flow->gpu->api, err, copy(flow, number, blocks),
             "GPU %d: a copy of %llu bytes was not queued",
             flow->gpu->facts->index,
             (unsigned long long)slices_bytes(flow, number));

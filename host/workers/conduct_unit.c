@@ -299,12 +299,15 @@ static int32_t work(struct unit_run *run, struct unit *unit,
     struct recording recording = { .labels = NULL };
     struct attempts attempts;
     struct cause known;
+    struct cause cut;
 
     TRY(know_before(run->conductor, unit, run->arena, &known, err));
     TRY(plan_attempts(
         run->conductor, unit, before, run->arena, &attempts, err));
 
-    const uint32_t wanted = count_wanted(&attempts);
+    /* Of what a stop leaves out the report tells: it has to be quick. */
+    const uint32_t wanted =
+        conductor_is_cut(run->conductor, &cut) ? 0 : count_wanted(&attempts);
 
     if (watch != NULL && watch->unit_begins != NULL) {
         watch->unit_begins(watch->user, unit, wanted);

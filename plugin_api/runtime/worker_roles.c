@@ -230,10 +230,10 @@ static void judge_end(struct job *job, const struct task_run *run)
 {
     const struct peers *const peers = job->worker->peers;
 
-    if (run->poisoned) {
-        end_with(job,
-            peers != NULL && peers->lost.status < 0 ? "team" : "poisoned",
-            run->trouble.text);
+    if (run->poisoned && peers != NULL && peers->lost.status < 0) {
+        end_with(job, "team", peers->lost.text);
+    } else if (run->poisoned) {
+        end_with(job, "poisoned", run->trouble.text);
     } else if (run->broken.status < 0) {
         end_with(job, "contract", run->broken.text);
     } else if (cancel_requested()) {

@@ -38,12 +38,12 @@ def rack(folder, settings=""):
     return folder.write("rack.cfg", RACK % settings)
 
 
-def command(folder, groups, profile, *words):
-    """groups: number of ranks and environment of each. One file of reports."""
-    # Open MPI kills what is left a second after it was told to end: too soon
-    # where sanitizers slow all down.
+def command(folder, groups, profile, *words, patience=1):
+    """groups: number of ranks and environment of each. patience: seconds, in
+    which Open MPI lets end what it told to. One file of reports."""
+    # A second is too short where sanitizers slow all down.
     line = ["--oversubscribe", "--allow-run-as-root", "--mca",
-            "odls_base_sigkill_timeout", "1" if PATIENCE == 1 else "6", "--mca",
+            "odls_base_sigkill_timeout", max(patience, 1 if PATIENCE == 1 else 6), "--mca",
             "mpi_yield_when_idle", "1"]
     for at, (ranks, env) in enumerate(groups):
         line += ([":"] if at > 0 else []) + ["-np", ranks]

@@ -119,6 +119,49 @@ struct pattern_sum_args {
     uint64_t bytes, key, sum;
 };
 
+/* ---- Arrays of numbers ---------------------------------------------------
+ *
+ * Doubles that are whole numbers, made of the pattern, so that what comes of
+ * them is exact in whatever order it is computed, and every word of a result
+ * can be told in advance. `form` says what stands in an array: */
+enum number_form {
+    NUMBERS_WIDE = 0, /* b: 50 bits of the pattern */
+    NUMBERS_SMALL,    /* b: 16 bits of it */
+    NUMBERS_SCALED,   /* 3 b, of wide ones; likewise: */
+    NUMBERS_ADDED,    /* b + c */
+    NUMBERS_TRIAD,    /* b + 3 c */
+    NUMBERS_PRODUCT,  /* b c of small ones, as a whole number */
+    NUMBER_FORMS
+};
+/* The key of c where that of b is `key`. */
+#define NUMBERS_THIRD(key) ((key) + 0x5851f42d4c957f2dull)
+#define NUMBERS_FACTOR     3.0
+
+/* Word i of memory becomes word i of the form. Whole words only. */
+struct numbers_fill_args {
+    uint64_t memory, bytes, key, form;
+};
+
+/* As compare, of a form and whole words. */
+struct numbers_compare_args {
+    uint64_t memory, bytes, key, form, wrong, first;
+};
+
+/* Adds to *sum the sum modulo 2^64 of the words of the form. */
+struct numbers_sum_args {
+    uint64_t bytes, key, form, sum;
+};
+
+/* stream_copy: dst = src. stream_scale: dst = 3 src. stream_add: dst = src +
+ * third. stream_triad: dst = src + 3 third. stream_dot: adds the sum of all
+ * src third, as a whole number, to SUM_SLOTS words at `sums` as read does; a
+ * thread adds up to 2^21 products a lap. All arrays have so many bytes, whole
+ * vectors, begin at vectors, and are gone through `laps` times, each time alike
+ * and each block through its own part. */
+struct stream_args {
+    uint64_t dst, src, third, bytes, laps, sums, stamps;
+};
+
 /* X(name, arguments): the kernel nvbw_NAME with struct ARGUMENTS_args. */
 #define SM_KERNELS(X)                                                          \
     X(copy, copy)                                                              \
@@ -127,7 +170,15 @@ struct pattern_sum_args {
     X(split, split)                                                            \
     X(read, read)                                                              \
     X(write, write)                                                            \
-    X(pattern_sum, pattern_sum)
+    X(pattern_sum, pattern_sum)                                                \
+    X(stream_copy, stream)                                                     \
+    X(stream_scale, stream)                                                    \
+    X(stream_add, stream)                                                      \
+    X(stream_triad, stream)                                                    \
+    X(stream_dot, stream)                                                      \
+    X(numbers_fill, numbers_fill)                                              \
+    X(numbers_compare, numbers_compare)                                        \
+    X(numbers_sum, numbers_sum)
 
 /* ---- Chains of dependent loads -------------------------------------------
  *

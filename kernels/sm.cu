@@ -2,6 +2,8 @@
  * Copyright The nvbw-host authors */
 /* The kernels that move the bytes of flows, as one module. */
 #include "copy.cuh"
+#include "numbers.cuh"
 #include "read.cuh"
+#include "stream.cuh"
 #include "tma.cuh"
 #include "write.cuh"

@@ -258,8 +258,9 @@ static int32_t seconds_of(const struct cuda_session *cuda,
 /* Bytes, or repeats where the figure is the time of one. */
 static double amount_of(const struct cuda_flow *flow, uint32_t unit)
 {
-    double each =
-        unit == NVBW_UNIT_NANOSECONDS ? 1.0 : (double)flow->run->record.bytes;
+    double each = unit == NVBW_UNIT_NANOSECONDS
+                      ? 1.0
+                      : (double)flow_counted_bytes(&flow->run->record);
 
     if (flow->initiator->amount != NULL) {
         each = flow->initiator->amount(flow);

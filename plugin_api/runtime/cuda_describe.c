@@ -11,7 +11,7 @@
 #define CACHE_ON_HOST   4.0
 #define CACHE_ON_GPU    10.0  /* copies */
 #define CACHE_ONE_SIDED 200.0 /* reads and writes of local memory */
-#define CACHE_CHASED    20.0  /* chains of loads */
+#define CACHE_CHASED    20.0  /* chains of loads, operations of STREAM */
 
 static double cache_of(
     const struct session *session, const struct flow_record *record)
@@ -39,7 +39,7 @@ static double cache_needed(const struct flow_record *record)
         flow_memory_on_host(record->dst_memory)) {
         return CACHE_ON_HOST;
     }
-    if (record->operation == NVBW_OP_CHASE) {
+    if (record->operation == NVBW_OP_CHASE || flow_is_stream(record)) {
         return CACHE_CHASED;
     }
     return record->operation == NVBW_OP_READ ||
@@ -59,7 +59,8 @@ static uint64_t seen_by_cache(const struct cuda_flow *flow)
                : both;
 }
 
-/* What a local copy makes its memory do beside the payload. */
+/* What a local copy makes its memory do beside the payload, and what all
+ * arrays of an operation of STREAM do. */
 static uint64_t traffic_of(const struct cuda_flow *flow)
 {
     const struct flow_record *const record = &flow->run->record;
@@ -68,6 +69,9 @@ static uint64_t traffic_of(const struct cuda_flow *flow)
                          !flow->run->dst->kind->on_host &&
                          record->src_place == record->dst_place;
 
+    if (flow_is_stream(record)) {
+        return flow_stream_arrays(record) * record->bytes * flow->copies;
+    }
     return is_local ? 2 * record->bytes * flow->copies : 0;
 }
 

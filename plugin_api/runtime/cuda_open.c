@@ -21,16 +21,25 @@ static int32_t not_built(const struct flow_record *record, struct error *err)
     return NVBW_E_SKIPPED;
 }
 
+static const struct initiator *initiator_of(const struct flow_record *record)
+{
+    const int is_chase = record->operation == NVBW_OP_CHASE &&
+                         record->initiator != NVBW_BY_PLUGIN;
+
+    if (record->initiator >= INITIATORS_END) {
+        return NULL;
+    }
+    if (flow_is_stream(record)) {
+        return &streamer_sm;
+    }
+    return (is_chase ? chasers : initiators)[record->initiator];
+}
+
 static int32_t find_initiator(struct cuda_flow *flow, struct error *err)
 {
     const struct flow_record *const record = &flow->run->record;
-    const int is_chase = record->operation == NVBW_OP_CHASE &&
-                         record->initiator != NVBW_BY_PLUGIN;
-    const struct initiator *found = NULL;
+    const struct initiator *const found = initiator_of(record);
 
-    if (record->initiator < INITIATORS_END) {
-        found = (is_chase ? chasers : initiators)[record->initiator];
-    }
     if (found == NULL || (found->operations & (1u << record->operation)) == 0) {
         return not_built(record, err);
     }

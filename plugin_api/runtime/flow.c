@@ -14,6 +14,39 @@ int flow_memory_on_host(uint32_t memory)
            memory == NVBW_MEM_MANAGED;
 }
 
+static const uint32_t stream_arrays[] = {
+    [NVBW_OP_COPY] = 2,
+    [NVBW_OP_SCALE] = 2,
+    [NVBW_OP_ADD] = 3,
+    [NVBW_OP_TRIAD] = 3,
+    [NVBW_OP_DOT] = 2,
+};
+enum { STREAM_END = sizeof stream_arrays / sizeof stream_arrays[0] };
+
+uint32_t flow_stream_arrays(const struct flow_record *flow)
+{
+    return flow->operation < STREAM_END ? stream_arrays[flow->operation] : 0;
+}
+
+int flow_has_third(const struct flow_record *flow)
+{
+    return flow->operation == NVBW_OP_TRIAD || flow->operation == NVBW_OP_ADD ||
+           flow->operation == NVBW_OP_DOT;
+}
+
+int flow_is_stream(const struct flow_record *flow)
+{
+    return flow->initiator == NVBW_BY_SM && flow_stream_arrays(flow) > 0 &&
+           (flow->operation != NVBW_OP_COPY || flow->element != 0);
+}
+
+uint64_t flow_counted_bytes(const struct flow_record *flow)
+{
+    return flow_is_stream(flow) && flow->operation != NVBW_OP_COPY
+               ? flow_stream_arrays(flow) * flow->bytes
+               : flow->bytes;
+}
+
 uint32_t flow_count(const struct nvbw_flow *const *flows)
 {
     uint32_t count = 0;

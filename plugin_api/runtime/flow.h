@@ -49,6 +49,18 @@ int32_t flow_target_of(const struct unit *unit,
 int flow_is_counted(const struct unit *unit, const struct flow_target *target,
     const struct nvbw_flow *flow);
 
+/* 1 for the operations of STREAM on a GPU, which go over the same arrays again
+ * and again: copies, where the width of an access is given, scale, add, triad
+ * and dot. */
+int flow_is_stream(const struct flow_record *flow);
+/* 1 if the operation has a second source. */
+int flow_has_third(const struct flow_record *flow);
+/* Arrays that an operation of STREAM goes through. */
+uint32_t flow_stream_arrays(const struct flow_record *flow);
+/* What a copy of the flow by a GPU counts: its bytes, of operations of STREAM
+ * but the copy those of all arrays. */
+uint64_t flow_counted_bytes(const struct flow_record *flow);
+
 /* 1 for memory whose place is a NUMA node. */
 int flow_memory_on_host(uint32_t memory);
 

@@ -7,11 +7,10 @@
 #include "session_build.h"
 #include "state.h"
 
-#define BIT(number)  (1u << (number))
-#define BY_KERNELS   (BIT(NVBW_BY_SM) | BIT(NVBW_BY_TMA))
-#define ON_GPU       (BIT(NVBW_BY_CE) | BIT(NVBW_BY_SM) | BIT(NVBW_BY_TMA))
-#define ALL_FLOWS    (ON_GPU | BIT(NVBW_BY_CPU) | BIT(NVBW_BY_PLUGIN))
-#define GPU_OR_GIVEN (ON_GPU | BIT(NVBW_BY_PLUGIN))
+#define BIT(number) (1u << (number))
+#define BY_KERNELS  (BIT(NVBW_BY_SM) | BIT(NVBW_BY_TMA))
+#define ON_GPU      (BIT(NVBW_BY_CE) | BIT(NVBW_BY_SM) | BIT(NVBW_BY_TMA))
+#define ALL_FLOWS   (ON_GPU | BIT(NVBW_BY_CPU) | BIT(NVBW_BY_PLUGIN))
 
 enum { LOAD_FULL_PERMILLE = 1000 };
 
@@ -36,17 +35,17 @@ static int is_partial_load(const struct flow_record *flow)
            flow->load_permille != LOAD_FULL_PERMILLE;
 }
 
-static int has_three_arrays(const struct flow_record *flow)
-{
-    return flow->operation == NVBW_OP_TRIAD || flow->operation == NVBW_OP_ADD ||
-           flow->operation == NVBW_OP_DOT;
-}
-
 /* Its size would follow from the measured flows, a chain's does not. */
 static int is_chase_behind(const struct flow_record *flow)
 {
     return flow->operation == NVBW_OP_CHASE &&
            (flow->flags & NVBW_FLOW_BACKGROUND) != 0;
+}
+
+/* Nor does that of arrays that are gone through again and again. */
+static int is_stream_behind(const struct flow_record *flow)
+{
+    return flow_is_stream(flow) && (flow->flags & NVBW_FLOW_BACKGROUND) != 0;
 }
 
 static int has_pattern(const struct flow_record *flow)
@@ -64,9 +63,10 @@ static const struct unsupported {
     { BIT(NVBW_BY_CPU), is_by_host,
         "other clock than the host's (NVBW_FLOW_HOST_CLOCK)" },
     { ALL_FLOWS, is_partial_load, "a part of full load (load_permille)" },
-    { GPU_OR_GIVEN, has_three_arrays, "operations on three arrays" },
+    { BIT(NVBW_BY_PLUGIN), flow_has_third, "operations on three arrays" },
     { BY_KERNELS, is_staged, "way around peer access (NVBW_FLOW_STAGED)" },
     { ON_GPU, is_chase_behind, "chains of loads in the background" },
+    { ON_GPU, is_stream_behind, "operations of STREAM in the background" },
     { BIT(NVBW_BY_CE), has_pattern,
         "strides or element sizes (they need an initiator with kernels)" },
 };
@@ -105,7 +105,7 @@ static int32_t check_between_ranks(
 {
     if ((ON_GPU & BIT(flow->initiator)) != 0 &&
         is_shareable(flow->src_memory) && is_shareable(flow->dst_memory) &&
-        flow->operation != NVBW_OP_CHASE &&
+        flow->operation != NVBW_OP_CHASE && !flow_is_stream(flow) &&
         (flow->flags & (NVBW_FLOW_BACKGROUND | NVBW_FLOW_SYNC |
                            NVBW_FLOW_HOST_CLOCK)) == 0) {
         return NVBW_OK;

@@ -36,8 +36,9 @@ struct initiator {
     void (*bounds)(const struct cuda_session *cuda,
         const struct cuda_flow *flow, uint64_t *least, uint64_t *most);
     /* After the buffers are there and before anything is queued: puts into
-     * the source what stands there in all samples, instead of a pattern. Such
-     * a flow has one slice. May be NULL. */
+     * the sources what stands there in all samples, instead of a pattern. Such
+     * a flow has one slice, whose destination is poisoned between warm-up and
+     * start. May be NULL. */
     int32_t (*lay)(
         struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);
     /* Queues `count` copies from number `first` on (COPY_WARM_UP: the one
@@ -64,7 +65,7 @@ struct initiator {
         const struct cuda_flow *flow, double *out_seconds, struct error *err);
     /* Compares what a sample left behind where the engine's comparison of
      * destinations does not fit: asked for flows without a destination, and
-     * for all flows of an initiator with own_slices. */
+     * for all flows of an initiator with own_slices or lay. */
     int32_t (*verify)(
         struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);
     void (*close)(struct cuda_session *cuda, struct cuda_flow *flow);
@@ -76,6 +77,9 @@ enum { INITIATORS_END = 6 };
 
 /* Of the operation CHASE, likewise (chasers.c). */
 extern const struct initiator *const chasers[];
+
+/* Of the operations of STREAM, by SMs only (flow_is_stream). */
+extern const struct initiator streamer_sm; /* sm_stream.c */
 
 extern const struct initiator initiator_ce;     /* initiator_ce.c */
 extern const struct initiator initiator_plugin; /* initiator_plugin.c */

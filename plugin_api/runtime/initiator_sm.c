@@ -45,17 +45,12 @@ static int32_t check_flow(const struct cuda_flow *flow, struct error *err)
     return NVBW_OK;
 }
 
-static int32_t choose_kernel(const struct cuda_session *cuda,
+static int32_t count_resident(
     const struct cuda_flow *flow, struct sm_flow *sm, struct error *err)
 {
     const struct gpu *const gpu = flow->gpu;
-    const struct flow_record *const record = &flow->run->record;
     int resident = 0;
 
-    sm->sharing = count_sharing(cuda, flow);
-    sm->path = sm_path_of(cuda->session->facts, record);
-    sm->kernel = sm_kernel_of(
-        record->initiator, record->operation, sm->path, sm->sharing);
     CUDA_TRY(gpu->api, err,
         gpu->api->occupancy(&resident, gpu->sm_kernels[sm->kernel],
             (int)gpu_sm_threads(sm->kernel), 0),
@@ -64,17 +59,19 @@ static int32_t choose_kernel(const struct cuda_session *cuda,
     return NVBW_OK;
 }
 
-int32_t sm_open_flow(
-    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+int32_t sm_open_kernel(struct cuda_session *cuda, struct cuda_flow *flow,
+    uint32_t kernel, struct error *err)
 {
     struct gpu *const gpu = flow->gpu;
     struct sm_flow *const sm = arena_alloc(cuda->session->arena, 1, sizeof *sm);
 
     FAIL_IF(sm == NULL, err, NVBW_E_SYSTEM, "no memory for a flow");
     flow->state = sm;
-    TRY(check_flow(flow, err));
+    sm->sharing = count_sharing(cuda, flow);
+    sm->path = sm_path_of(cuda->session->facts, &flow->run->record);
+    sm->kernel = kernel;
     TRY(gpu_need_sm(gpu, err));
-    TRY(choose_kernel(cuda, flow, sm, err));
+    TRY(count_resident(flow, sm, err));
     CUDA_TRY(gpu->api, err,
         gpu->api->memory_alloc(&sm->room, 2 * SUMS_BYTES + STAMPS_BYTES),
         "GPU %d: no memory for sums", gpu->facts->index);
@@ -82,6 +79,19 @@ int32_t sm_open_flow(
     sm->spare_sums = sm->room + SUMS_BYTES;
     sm->stamps = sm->room + 2 * SUMS_BYTES;
     return NVBW_OK;
+}
+
+int32_t sm_open_flow(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+{
+    const struct flow_record *const record = &flow->run->record;
+
+    TRY(check_flow(flow, err));
+    return sm_open_kernel(cuda, flow,
+        sm_kernel_of(record->initiator, record->operation,
+            sm_path_of(cuda->session->facts, record),
+            count_sharing(cuda, flow)),
+        err);
 }
 
 void sm_close_flow(struct cuda_session *cuda, struct cuda_flow *flow)
@@ -94,9 +104,7 @@ void sm_close_flow(struct cuda_session *cuda, struct cuda_flow *flow)
     }
 }
 
-/* Where a copy's stamps go: each of a sample has its own, beyond those the
- * last is shared. */
-static uint64_t stamps_of(const struct sm_flow *sm, uint64_t number)
+uint64_t sm_stamps_of(const struct sm_flow *sm, uint64_t number)
 {
     const uint64_t slot = number < SM_STAMPS - 1 ? number : SM_STAMPS - 1;
 
@@ -128,7 +136,7 @@ static void copy_args(const struct cuda_flow *flow, uint64_t number,
     const struct sm_flow *const sm = flow->state;
 
     out->copy = (struct copy_args){ dst_of(flow, number), src_of(flow, number),
-        joined * slices_bytes(flow, number), stamps_of(sm, number) };
+        joined * slices_bytes(flow, number), sm_stamps_of(sm, number) };
 }
 
 static void split_args(const struct cuda_flow *flow, uint64_t number,
@@ -138,7 +146,7 @@ static void split_args(const struct cuda_flow *flow, uint64_t number,
 
     out->split =
         (struct split_args){ dst_of(flow, number), src_of(flow, number),
-            slices_bytes(flow, number), joined, stamps_of(sm, number) };
+            slices_bytes(flow, number), joined, sm_stamps_of(sm, number) };
 }
 
 static void read_args(const struct cuda_flow *flow, uint64_t number,
@@ -153,7 +161,7 @@ static void read_args(const struct cuda_flow *flow, uint64_t number,
 
     out->read = (struct read_args){ src, bytes,
         number == COPY_WARM_UP ? sm->spare_sums : sm->sums,
-        stamps_of(sm, number), vector_span_of(src, bytes) };
+        sm_stamps_of(sm, number), vector_span_of(src, bytes) };
 }
 
 static void write_args(const struct cuda_flow *flow, uint64_t number,
@@ -168,7 +176,7 @@ static void write_args(const struct cuda_flow *flow, uint64_t number,
 
     out->write = (struct write_args){ dst, bytes,
         contents_key(flow, slices_src_number(flow, number)),
-        stamps_of(sm, number), vector_span_of(dst, bytes) };
+        sm_stamps_of(sm, number), vector_span_of(dst, bytes) };
 }
 
 typedef void sm_args_fn(const struct cuda_flow *flow, uint64_t number,

@@ -203,8 +203,10 @@ static void put_flow(struct cuda_session *cuda, struct cuda_flow *flow)
     struct buffer_pool *const pool = cuda->session->pool;
 
     buffer_put(pool, flow->run->src);
+    buffer_put(pool, flow->run->third);
     buffer_put(pool, flow->run->dst);
     flow->run->src = NULL;
+    flow->run->third = NULL;
     flow->run->dst = NULL;
     flow->filled = 0;
     flow->standing = 0;
@@ -250,6 +252,10 @@ static int32_t get_sides(
     TRY(get_side(cuda, flow, record->src_memory, record->src_place,
         content_wanted(flow, record->src_memory, 0), &run->src, &run->src_step,
         err));
+    if (flow_is_stream(record) && flow_has_third(record)) {
+        TRY(get_side(cuda, flow, record->src_memory, record->src_place, 0,
+            &run->third, &run->src_step, err));
+    }
     return get_side(cuda, flow, record->dst_memory, record->dst_place,
         content_wanted(flow, record->dst_memory, 1), &run->dst, &run->dst_step,
         err);
@@ -390,6 +396,7 @@ uint64_t slices_footprint(const struct cuda_flow *flow)
     const uint64_t one_side = flow->slices * run->record.bytes;
 
     return (run->src != NULL ? one_side : 0) +
+           (run->third != NULL ? one_side : 0) +
            (run->dst != NULL ? one_side : 0);
 }
 

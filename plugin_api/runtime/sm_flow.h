@@ -12,6 +12,8 @@
 enum { SM_STAMPS = 256 };
 #define SM_LIMIT_NS UINT64_C(60000000000)
 
+struct gpu;
+
 struct sm_flow {
     uint32_t kernel; /* SM_KERNEL_* */
     enum sm_path path;
@@ -22,13 +24,20 @@ struct sm_flow {
     cu_address spare_sums; /* of the one that warms up; the second word of each
                             slot is for what the sums should be */
     cu_address stamps;     /* SM_STAMPS of them; the last is spare */
+    uint64_t lap_sum;      /* of dot: what going through its arrays once adds */
     struct stamp stamps_read[SM_STAMPS];
 };
 
 /* What their tables are made of. (initiator_sm.c) */
+int32_t sm_open_kernel(struct cuda_session *cuda, struct cuda_flow *flow,
+    uint32_t kernel, struct error *err);
+/* The same with the kernel that the operation has. */
 int32_t sm_open_flow(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);
 void sm_close_flow(struct cuda_session *cuda, struct cuda_flow *flow);
+/* Where a copy's stamps go: each of a sample has its own, beyond those the
+ * last is shared. */
+uint64_t sm_stamps_of(const struct sm_flow *sm, uint64_t number);
 int32_t sm_enqueue(struct cuda_session *cuda, struct cuda_flow *flow,
     uint64_t first, uint64_t count, struct error *err);
 int32_t sm_begin(
@@ -36,6 +45,12 @@ int32_t sm_begin(
 int32_t sm_get_stamps(struct cuda_session *cuda, struct cuda_flow *flow,
     const struct stamp **out_stamps, uint64_t *out_count, struct error *err);
 
+/* The sum of what lies at the SUM_SLOTS words of `sums`. (sm_read.c) */
+int32_t sm_fetch_sum(const struct gpu *gpu, cu_address sums, uint64_t *out_sum,
+    struct error *err);
+/* Tells the records of a flow so many bytes verified by a sum. (sm_read.c) */
+void sm_tell_sum(const struct cuda_session *cuda, const struct cuda_flow *flow,
+    uint64_t bytes, uint64_t expected, uint64_t actual);
 /* Compares what reads found with what they should. (sm_read.c) */
 int32_t sm_verify_read(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);

@@ -8,8 +8,8 @@
 #include "sm_flow.h"
 #include "state.h"
 
-static int32_t fetch_sum(const struct gpu *gpu, cu_address sums,
-    uint64_t *out_sum, struct error *err)
+int32_t sm_fetch_sum(const struct gpu *gpu, cu_address sums, uint64_t *out_sum,
+    struct error *err)
 {
     uint64_t words[SUM_SLOTS * SUM_STEP / sizeof(uint64_t)];
 
@@ -80,17 +80,11 @@ static void tell_wrong(const struct cuda_session *cuda, struct record *record,
         cuda->session->arena, record, STATE_MISMATCH, "wrong_data", &err);
 }
 
-int32_t sm_verify_read(
-    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+void sm_tell_sum(const struct cuda_session *cuda, const struct cuda_flow *flow,
+    uint64_t bytes, uint64_t expected, uint64_t actual)
 {
     const struct session *const session = cuda->session;
-    const struct sm_flow *const sm = flow->state;
-    uint64_t expected = 0;
-    uint64_t actual = 0;
 
-    TRY(gpu_use(flow->gpu, err));
-    TRY(fetch_sum(flow->gpu, sm->sums, &actual, err));
-    TRY(expect_sum(flow, &expected, err));
     if (actual != expected) {
         verify_doubt(flow);
     }
@@ -102,10 +96,24 @@ int32_t sm_verify_read(
             continue;
         }
         record->verified = "sum";
-        record->verified_bytes += flow->run->record.bytes * flow->copies;
+        record->verified_bytes += bytes;
         if (actual != expected) {
             tell_wrong(cuda, record, expected, actual);
         }
     }
+}
+
+int32_t sm_verify_read(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+{
+    const struct sm_flow *const sm = flow->state;
+    uint64_t expected = 0;
+    uint64_t actual = 0;
+
+    TRY(gpu_use(flow->gpu, err));
+    TRY(sm_fetch_sum(flow->gpu, sm->sums, &actual, err));
+    TRY(expect_sum(flow, &expected, err));
+    sm_tell_sum(
+        cuda, flow, flow->run->record.bytes * flow->copies, expected, actual);
     return NVBW_OK;
 }

@@ -24,6 +24,7 @@ enum {
 /* Bytes that a block moves in one turn. */
 enum {
     TILE_ONE = SM_THREADS * SM_VECTOR,
+    TILE_TWO = 2 * SM_THREADS * SM_VECTOR,
     TILE_FOUR = 4 * SM_THREADS * SM_VECTOR,
     TILE_BOTH_WAYS = 2 * TILE_FOUR
 };
@@ -35,6 +36,14 @@ static const uint32_t tile_bytes[SM_KERNELS_END] = {
     [SM_KERNEL_read] = TILE_FOUR,
     [SM_KERNEL_write] = TILE_ONE,
     [SM_KERNEL_pattern_sum] = TILE_ONE,
+    [SM_KERNEL_stream_copy] = TILE_ONE,
+    [SM_KERNEL_stream_scale] = TILE_ONE,
+    [SM_KERNEL_stream_add] = TILE_ONE,
+    [SM_KERNEL_stream_triad] = TILE_ONE,
+    [SM_KERNEL_stream_dot] = TILE_TWO,
+    [SM_KERNEL_numbers_fill] = TILE_FOUR,
+    [SM_KERNEL_numbers_compare] = TILE_FOUR,
+    [SM_KERNEL_numbers_sum] = TILE_FOUR,
 };
 
 enum sm_path sm_path_of(

@@ -234,7 +234,8 @@ static int has_own_verify(const struct cuda_flow *flow)
 {
     const struct initiator *const by = flow->initiator;
 
-    return by->verify != NULL && (by->own_slices || flow->run->dst == NULL);
+    return by->verify != NULL &&
+           (by->own_slices || by->lay != NULL || flow->run->dst == NULL);
 }
 
 static int32_t verify_flow(

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "sim_extents.h"
+#include "numbers.h"
 
 enum { PAGE = 4096, WORD = sizeof(uint64_t) };
 
@@ -73,8 +73,15 @@ static struct contents *find(
 
 static uint64_t word_of(const struct extent *extent, uint64_t index)
 {
-    return extent->kind == EXTENT_PATTERN ? pattern_word(extent->value, index)
-                                          : extent->value;
+    switch (extent->kind) {
+    case EXTENT_WORD:
+        return extent->value;
+    case EXTENT_PATTERN:
+        return pattern_word(extent->value, index);
+    default:
+        return number_word(
+            (uint64_t)(extent->kind - EXTENT_NUMBERS), extent->value, index);
+    }
 }
 
 /* Writes what an extent describes to real memory. */
@@ -89,9 +96,13 @@ static void make_bytes(uint64_t to, const struct extent *extent)
     const uint64_t whole = extent->bytes - extent->bytes % WORD;
 
     for (uint64_t at = 0; at < whole; at += WORD) {
-        memcpy(memory + at, &extent->value, WORD);
+        const uint64_t word = word_of(extent, at / WORD);
+
+        memcpy(memory + at, &word, WORD);
     }
-    memcpy(memory + whole, &extent->value, extent->bytes - whole);
+    const uint64_t last = word_of(extent, whole / WORD);
+
+    memcpy(memory + whole, &last, extent->bytes - whole);
 }
 
 /* ---- Pages become real --------------------------------------------------- */
@@ -224,8 +235,7 @@ static void write_real(
 }
 
 /* Whole pages are described, what is left on either side is written. */
-static void write_extent(
-    const struct memory_map *map, const struct extent *extent)
+void contents_write(const struct memory_map *map, const struct extent *extent)
 {
     struct contents *contents = find(map, extent->at, extent->bytes);
     const uint64_t end = extent->at + extent->bytes;
@@ -255,7 +265,7 @@ void contents_fill(
         .at = at, .bytes = bytes, .kind = EXTENT_PATTERN, .value = key
     };
 
-    write_extent(map, &extent);
+    contents_write(map, &extent);
 }
 
 void contents_repeat(
@@ -265,14 +275,12 @@ void contents_repeat(
         .at = at, .bytes = bytes, .kind = EXTENT_WORD, .value = word
     };
 
-    write_extent(map, &extent);
+    contents_write(map, &extent);
 }
 
 /* ---- Reading ------------------------------------------------------------- */
 
-/* The longest stretch from here that is real or described. One that does not
- * begin with a word is made real. */
-static struct extent look(
+struct extent contents_look(
     const struct memory_map *map, uint64_t at, uint64_t end)
 {
     const struct contents *contents = find(map, at, end - at);
@@ -286,9 +294,7 @@ static struct extent look(
     return extents_look(&contents->extents, at, end);
 }
 
-/* Bytes are overwritten: those of whole pages need not be made before. */
-static void clear_for_writing(
-    const struct memory_map *map, uint64_t at, uint64_t bytes)
+void contents_clear(const struct memory_map *map, uint64_t at, uint64_t bytes)
 {
     struct contents *contents = find(map, at, bytes);
     uint64_t first;
@@ -339,7 +345,7 @@ void contents_copy(
         return;
     }
     for (uint64_t done = 0; done < bytes;) {
-        struct extent extent = look(map, src + done, src + bytes);
+        struct extent extent = contents_look(map, src + done, src + bytes);
 
         if (extent.kind == EXTENT_REAL &&
             describe_if_constant(map, extent.at, extent.bytes)) {
@@ -347,10 +353,10 @@ void contents_copy(
         }
         extent.at = dst + done;
         if (extent.kind == EXTENT_REAL) {
-            clear_for_writing(map, extent.at, extent.bytes);
+            contents_clear(map, extent.at, extent.bytes);
             memcpy(address_of(extent.at), address_of(src + done), extent.bytes);
         } else {
-            write_extent(map, &extent);
+            contents_write(map, &extent);
         }
         done += extent.bytes;
     }
@@ -358,20 +364,20 @@ void contents_copy(
 
 /* ---- Comparing ----------------------------------------------------------- */
 
-/* As pattern_compare, of what is described. */
-static uint64_t compare_described(
-    const struct extent *extent, uint64_t key, struct pattern_fault *out)
+/* As pattern_compare, of what is described, with what should be there. */
+static uint64_t compare_described(const struct extent *extent,
+    const struct extent *right, struct pattern_fault *out)
 {
     uint64_t wrong = 0;
 
-    if (extent->kind == EXTENT_PATTERN && extent->value == key) {
+    if (extent->kind == right->kind && extent->value == right->value) {
         return 0;
     }
     for (uint64_t at = 0; at < extent->bytes; at += WORD) {
         const uint64_t left = extent->bytes - at;
         const uint64_t mask =
             left < WORD ? (UINT64_C(1) << (8 * left)) - 1 : UINT64_MAX;
-        const uint64_t expected = pattern_word(key, at / WORD) & mask;
+        const uint64_t expected = word_of(right, at / WORD) & mask;
         const uint64_t actual = word_of(extent, at / WORD) & mask;
 
         if (expected != actual && wrong++ == 0) {
@@ -381,24 +387,47 @@ static uint64_t compare_described(
     return wrong;
 }
 
-uint64_t contents_compare(const struct memory_map *map, uint64_t at,
-    uint64_t bytes, uint64_t key, struct pattern_fault *out_first)
+/* As pattern_compare, of real memory. */
+static uint64_t compare_real(
+    uint64_t at, const struct extent *right, struct pattern_fault *out)
 {
+    const uint8_t *const memory = address_of(at);
+    uint64_t wrong = 0;
+
+    if (right->kind == EXTENT_PATTERN) {
+        return pattern_compare(memory, right->bytes, right->value, out);
+    }
+    for (uint64_t i = 0; i < right->bytes; i += WORD) {
+        const uint64_t expected = word_of(right, i / WORD);
+        uint64_t actual;
+
+        memcpy(&actual, memory + i, WORD);
+        if (expected != actual && wrong++ == 0) {
+            *out = (struct pattern_fault){ i, expected, actual };
+        }
+    }
+    return wrong;
+}
+
+uint64_t contents_differ(const struct memory_map *map,
+    const struct extent *right, struct pattern_fault *out_first)
+{
+    const uint64_t at = right->at;
+    const uint64_t bytes = right->bytes;
     uint64_t wrong = 0;
 
     if (at % WORD != 0) {
         contents_touch(map, at, bytes);
-        return pattern_compare(address_of(at), bytes, key, out_first);
+        return compare_real(at, right, out_first);
     }
     for (uint64_t done = 0; done < bytes;) {
-        const struct extent extent = look(map, at + done, at + bytes);
-        const uint64_t key_here = pattern_key_at(key, done / WORD);
+        const struct extent extent = contents_look(map, at + done, at + bytes);
+        const struct extent here =
+            part_of(right, at + done, at + done + extent.bytes);
         struct pattern_fault fault = { .offset = 0 };
-        const uint64_t count =
-            extent.kind == EXTENT_REAL
-                ? pattern_compare(
-                      address_of(at + done), extent.bytes, key_here, &fault)
-                : compare_described(&extent, key_here, &fault);
+        const uint64_t count = extent.kind == EXTENT_REAL
+                                   ? compare_real(at + done, &here, &fault)
+                                   : compare_described(&extent, &here, &fault);
 
         if (count > 0 && wrong == 0) {
             *out_first = fault;
@@ -408,6 +437,16 @@ uint64_t contents_compare(const struct memory_map *map, uint64_t at,
         done += extent.bytes;
     }
     return wrong;
+}
+
+uint64_t contents_compare(const struct memory_map *map, uint64_t at,
+    uint64_t bytes, uint64_t key, struct pattern_fault *out_first)
+{
+    const struct extent right = {
+        .at = at, .bytes = bytes, .kind = EXTENT_PATTERN, .value = key
+    };
+
+    return contents_differ(map, &right, out_first);
 }
 
 static uint64_t sum_real(uint64_t at, uint64_t bytes)
@@ -424,19 +463,31 @@ static uint64_t sum_real(uint64_t at, uint64_t bytes)
     return sum;
 }
 
+static uint64_t sum_numbers(const struct extent *extent)
+{
+    uint64_t sum = 0;
+
+    for (uint64_t i = 0; i < extent->bytes / WORD; i++) {
+        sum += word_of(extent, i);
+    }
+    return sum;
+}
+
 uint64_t contents_sum(const struct memory_map *map, uint64_t at, uint64_t bytes)
 {
     uint64_t sum = 0;
 
     for (uint64_t done = 0; done < bytes;) {
-        const struct extent extent = look(map, at + done, at + bytes);
+        const struct extent extent = contents_look(map, at + done, at + bytes);
 
         if (extent.kind == EXTENT_REAL) {
             sum += sum_real(at + done, extent.bytes);
         } else if (extent.kind == EXTENT_PATTERN) {
             sum += pattern_sum(extent.bytes, extent.value);
-        } else {
+        } else if (extent.kind == EXTENT_WORD) {
             sum += extent.bytes / WORD * extent.value;
+        } else {
+            sum += sum_numbers(&extent);
         }
         done += extent.bytes;
     }

@@ -10,6 +10,7 @@
 #define SIM_CONTENTS_H
 
 #include "pattern.h"
+#include "sim_extents.h"
 #include "sim_memory.h"
 
 struct contents;
@@ -26,11 +27,22 @@ void contents_fill(
     const struct memory_map *map, uint64_t at, uint64_t bytes, uint64_t key);
 void contents_repeat(
     const struct memory_map *map, uint64_t at, uint64_t bytes, uint64_t word);
+/* The same with what an extent says. */
+void contents_write(const struct memory_map *map, const struct extent *extent);
+/* Bytes will be overwritten: those of whole pages need not be made before. */
+void contents_clear(const struct memory_map *map, uint64_t at, uint64_t bytes);
+/* The longest stretch from here that is real or described. One that does not
+ * begin with a word is made real. */
+struct extent contents_look(
+    const struct memory_map *map, uint64_t at, uint64_t end);
 void contents_copy(
     const struct memory_map *map, uint64_t dst, uint64_t src, uint64_t bytes);
 /* As pattern_compare and the sum of all words. */
 uint64_t contents_compare(const struct memory_map *map, uint64_t at,
     uint64_t bytes, uint64_t key, struct pattern_fault *out_first);
+/* The same against what an extent says. */
+uint64_t contents_differ(const struct memory_map *map,
+    const struct extent *right, struct pattern_fault *out_first);
 uint64_t contents_sum(
     const struct memory_map *map, uint64_t at, uint64_t bytes);
 /* Makes the bytes of every page concerned real. 1: some were not. */

@@ -7,9 +7,9 @@
 
 uint64_t extent_value_at(enum extent_kind kind, uint64_t value, uint64_t bytes)
 {
-    return kind == EXTENT_PATTERN
-               ? pattern_key_at(value, bytes / sizeof(uint64_t))
-               : value;
+    return kind == EXTENT_REAL || kind == EXTENT_WORD
+               ? value
+               : pattern_key_at(value, bytes / sizeof(uint64_t));
 }
 
 static uint64_t end_of(const struct extent *extent)

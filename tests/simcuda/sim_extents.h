@@ -7,10 +7,18 @@
 
 #include <stdint.h>
 
+#include "args.h"
 #include "pattern.h"
 
 enum { EXTENTS_MAX = 4096 };
-enum extent_kind { EXTENT_REAL, EXTENT_PATTERN, EXTENT_WORD };
+/* From EXTENT_NUMBERS on: arrays of numbers, by form (kernels/args.h). */
+enum extent_kind {
+    EXTENT_REAL,
+    EXTENT_PATTERN,
+    EXTENT_WORD,
+    EXTENT_NUMBERS,
+    EXTENT_KINDS = EXTENT_NUMBERS + NUMBER_FORMS
+};
 
 struct extent {
     uint64_t at, bytes;

@@ -29,6 +29,18 @@ cu_result kernel_reach_bytes(const struct kernel_launch *launch,
 cu_result kernel_reach(const struct kernel_launch *launch, uint64_t address,
     uint64_t bytes, struct place *out);
 
+/* What plans of kernels that stamp begin and end with. (sim_kernels_sm.c) */
+int kernel_may_stamp(const struct kernel_launch *launch, uint64_t stamps);
+void kernel_remember(const struct kernel_launch *launch, struct sim_op *op);
+void kernel_stamp(const struct sim_op *op, uint64_t stamps);
+
+/* sim_kernels_stream.c */
+typedef cu_result kernel_plan_fn(
+    const struct kernel_launch *launch, struct sim_op *op);
+kernel_plan_fn stream_copy_plan, stream_scale_plan, stream_add_plan,
+    stream_triad_plan, stream_dot_plan, numbers_fill_plan, numbers_compare_plan,
+    numbers_sum_plan;
+
 /* sim_kernels_sm.c */
 #define SIM_KERNEL_COUNT(name, args) +1
 enum { SIM_KERNELS_SM = 0 SM_KERNELS(SIM_KERNEL_COUNT) };

@@ -14,13 +14,13 @@ static void *address_of(uint64_t address)
 }
 
 /* What every plan leaves for its finish beside the arguments. */
-static void remember(const struct kernel_launch *launch, struct sim_op *op)
+void kernel_remember(const struct kernel_launch *launch, struct sim_op *op)
 {
     op->subject = &launch->machine->gpus[launch->context->gpu];
     op->machine = launch->machine;
 }
 
-static void stamp(const struct sim_op *op, uint64_t stamps)
+void kernel_stamp(const struct sim_op *op, uint64_t stamps)
 {
     const struct sim_machine *const machine = op->machine;
     uint64_t *const words = address_of(stamps);
@@ -32,7 +32,7 @@ static void stamp(const struct sim_op *op, uint64_t stamps)
     words[1] = (uint64_t)sim_gpu_clock(op->subject, core_now(machine->core));
 }
 
-static int may_stamp(const struct kernel_launch *launch, uint64_t stamps)
+int kernel_may_stamp(const struct kernel_launch *launch, uint64_t stamps)
 {
     struct place place;
 
@@ -48,7 +48,7 @@ static void copy_finish(struct sim_op *op)
 
     memcpy(&args, op->words, sizeof args);
     contents_copy(&sim_machine()->memory, args.dst, args.src, args.bytes);
-    stamp(op, args.stamps);
+    kernel_stamp(op, args.stamps);
 }
 
 static cu_result copy_plan(
@@ -61,10 +61,10 @@ static cu_result copy_plan(
     memcpy(&args, op->words, sizeof args);
     if (kernel_reach_bytes(launch, args.src, args.bytes, &src) != CU_SUCCESS ||
         kernel_reach_bytes(launch, args.dst, args.bytes, &dst) != CU_SUCCESS ||
-        !may_stamp(launch, args.stamps)) {
+        !kernel_may_stamp(launch, args.stamps)) {
         return CU_ERROR_ILLEGAL_ADDRESS;
     }
-    remember(launch, op);
+    kernel_remember(launch, op);
     op->finish = copy_finish;
     path_copy(launch->machine, launch->context->gpu, &dst, &src, args.bytes,
         BY_KERNEL, op);
@@ -98,7 +98,7 @@ static void split_finish(struct sim_op *op)
         contents_copy(map, dst, src, forward);
         contents_copy(map, src + forward, dst + forward, args.bytes - forward);
     }
-    stamp(op, args.stamps);
+    kernel_stamp(op, args.stamps);
 }
 
 static cu_result split_plan(
@@ -114,10 +114,10 @@ static cu_result split_plan(
 
     if (kernel_reach_bytes(launch, args.src, bytes, &src) != CU_SUCCESS ||
         kernel_reach_bytes(launch, args.dst, bytes, &dst) != CU_SUCCESS ||
-        !may_stamp(launch, args.stamps)) {
+        !kernel_may_stamp(launch, args.stamps)) {
         return CU_ERROR_ILLEGAL_ADDRESS;
     }
-    remember(launch, op);
+    kernel_remember(launch, op);
     op->finish = split_finish;
     path_split(launch->machine, launch->context->gpu, &dst, &src, bytes, op);
     return CU_SUCCESS;
@@ -155,7 +155,7 @@ static void read_finish(struct sim_op *op)
     memcpy(&args, op->words, sizeof args);
     *(uint64_t *)address_of(args.sums) +=
         contents_sum(&sim_machine()->memory, args.src, args.bytes);
-    stamp(op, args.stamps);
+    kernel_stamp(op, args.stamps);
 }
 
 static cu_result read_plan(
@@ -170,10 +170,10 @@ static cu_result read_plan(
         kernel_reach(launch, args.sums, (uint64_t)SUM_SLOTS * SUM_STEP,
             &sums) != CU_SUCCESS ||
         !is_span_of(&args.span, args.src, args.bytes) ||
-        !may_stamp(launch, args.stamps)) {
+        !kernel_may_stamp(launch, args.stamps)) {
         return CU_ERROR_ILLEGAL_ADDRESS;
     }
-    remember(launch, op);
+    kernel_remember(launch, op);
     op->finish = read_finish;
     path_read(launch->machine, launch->context->gpu, &src, args.bytes, op);
     return CU_SUCCESS;
@@ -185,7 +185,7 @@ static void write_finish(struct sim_op *op)
 
     memcpy(&args, op->words, sizeof args);
     contents_fill(&sim_machine()->memory, args.dst, args.bytes, args.key);
-    stamp(op, args.stamps);
+    kernel_stamp(op, args.stamps);
 }
 
 static cu_result write_plan(
@@ -197,10 +197,10 @@ static cu_result write_plan(
     memcpy(&args, op->words, sizeof args);
     if (kernel_reach_bytes(launch, args.dst, args.bytes, &dst) != CU_SUCCESS ||
         !is_span_of(&args.span, args.dst, args.bytes) ||
-        !may_stamp(launch, args.stamps)) {
+        !kernel_may_stamp(launch, args.stamps)) {
         return CU_ERROR_ILLEGAL_ADDRESS;
     }
-    remember(launch, op);
+    kernel_remember(launch, op);
     op->finish = write_finish;
     path_write(launch->machine, launch->context->gpu, &dst, args.bytes, op);
     return CU_SUCCESS;

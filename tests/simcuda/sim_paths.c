@@ -362,6 +362,27 @@ void path_write(struct sim_machine *machine, uint32_t executor,
     path_one_side(machine, executor, dst, bytes, 1, op);
 }
 
+void path_arrays(struct sim_machine *machine, uint32_t executor,
+    uint64_t footprint, uint64_t bytes, int only_reads, struct sim_op *op)
+{
+    const struct profile_gpu *const profile = machine->gpus[executor].profile;
+    const struct path path = {
+        .machine = machine, .op = op, .load = 1, .part = 1
+    };
+
+    set_class(machine, executor,
+        only_reads ? TRANSFER_READ_SM : TRANSFER_LOCAL_SM, bytes, op);
+    op->fixed_ns += profile->kernel_us * 1e3;
+    if (!only_reads) {
+        op->load.limit *= 2; /* a copy's bytes count once */
+    }
+    if (profile->l2_rate > 0 && footprint <= (uint64_t)profile->l2_kib << 10) {
+        op->load.limit = profile->l2_rate;
+    } else {
+        use_gpu(&path, executor, GPU_MEMORY, 1);
+    }
+}
+
 int path_blocks(const struct place *dst, const struct place *src)
 {
     return dst->kind == PLACE_PAGEABLE || src->kind == PLACE_PAGEABLE;

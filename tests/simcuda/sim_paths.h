@@ -36,6 +36,12 @@ void path_write(struct sim_machine *machine, uint32_t executor,
 void path_split(struct sim_machine *machine, uint32_t executor,
     const struct place *dst, const struct place *src, uint64_t bytes,
     struct sim_op *op);
+/* The same for a kernel that goes through arrays of its own GPU's memory, of
+ * `footprint` bytes together, and moves `bytes` in all, read and written: at
+ * the rate of copies or reads by kernels, or at the cache's where it holds
+ * them all. */
+void path_arrays(struct sim_machine *machine, uint32_t executor,
+    uint64_t footprint, uint64_t bytes, int only_reads, struct sim_op *op);
 /* The memory of one allocation that this address belongs to. */
 int place_extent(struct sim_machine *machine, uint64_t address,
     uint64_t *out_base, uint64_t *out_bytes);

@@ -76,6 +76,7 @@ struct profile_gpu {
     uint32_t temperature, power_w, power_limit_w;
     uint32_t ecc_uncorrected, rows_remapped, replays;
     double memory_rate; /* device memory, read and written together */
+    double l2_rate;     /* of arrays that the L2 holds, likewise; 0: none */
     double clock_offset_ms, clock_drift_ppm;
     double kernel_us; /* start of a kernel */
     double latency_host_ns, latency_peer_ns, latency_local_ns;

@@ -239,7 +239,7 @@ static void what_is_not_built_is_never_ignored(void **state)
     wishes[1].load_permille = 500;
     wishes[2].stride = 128;
     wishes[3].initiator = NVBW_BY_SM;
-    wishes[3].operation = NVBW_OP_TRIAD;
+    wishes[3].flags = NVBW_FLOW_STAGED;
     scene_open(&scene);
     for (size_t i = 0; i < 4; i++) {
         const struct nvbw_flow *const flows[] = { &wishes[i], NULL };

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
 /* local: within the memory of each GPU, with nvbandwidth's names and meaning.
- * One run() serves all; a testcase is its row of work. */
+ * One run() serves these; a testcase is its row of work. The operations of
+ * STREAM stand in local_stream.c. */
 #include "nvbw/plugin.h"
 
+#include "local_stream.h"
 #include "local_traffic.h"
 
 static int32_t run(struct nvbw_ctx *ctx)
@@ -57,14 +59,16 @@ TESTCASES(TESTCASE)
 #define TESTCASE_POINTER(                                                      \
     name_, initiator_, operation_, metrics_, help_, summary_)                  \
     &name_,
-static const struct nvbw_testcase *const testcases[] = { TESTCASES(
-    TESTCASE_POINTER) NULL };
+static const struct nvbw_testcase *const testcases[] = {
+    TESTCASES(TESTCASE_POINTER) & stream_copy, &stream_scale, &stream_add,
+    &stream_triad, &stream_dot, NULL
+};
 
 const struct nvbw_plugin nvbw_plugin_v1 = { .size = sizeof nvbw_plugin_v1,
     .magic = NVBW_MAGIC,
     .abi_minor = NVBW_ABI_MINOR,
     .name = "local",
-    .version = "1.0.0",
+    .version = "1.1.0",
     .summary = "Within the memory of each GPU.",
     .licence = "Apache-2.0",
     .testcases = testcases };

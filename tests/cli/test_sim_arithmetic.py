@@ -28,7 +28,8 @@ FINE = """
 name = "fine";
 defaults = { mode = "fixed"; copies = 8; samples = 1; warmup = 1;
   timeout = "60 s"; };
-suites = ( { plugin = "local"; params = { buffer_size = "4 MiB"; }; } );
+suites = ( { plugin = "local"; tests = [ "device_local_*" ];
+  params = { buffer_size = "4 MiB"; }; } );
 """
 # GPUs that stand for all of a large machine: of two sockets where it has them.
 MACHINES = {

@@ -34,6 +34,8 @@ BACK = """{ id = "back"; plugin = "ce_h2d"; tests = [ "device_to_host_memcpy_ce"
   limits = ( { match = "*"; min = "47 GB/s"; } ); },"""
 AT_ONCE = """{ plugin = "sm_d2d"; tests = [ "one_to_all_read_sm" ]; },"""
 LOCAL = """{ plugin = "local"; tests = [ "device_local_copy" ]; },"""
+STREAM = """{ plugin = "local"; tests = [ "stream_triad" ];
+  params = { ladder = "64 KiB"; }; },"""
 LATER = 'limits = ( { match = "*"; min = "95 GB/s"; } );'
 OTHERS = """
   { plugin = "ce_d2d"; tests = [ "device_to_device_memcpy_write_ce" ];
@@ -366,6 +368,8 @@ def deeds_of(folder):
         ("kernel:fail=20", 4, "error", "driver", 1, {"says": "Xid"}),
         # What is computed from the cell that was hit ends as that did.
         ("kernel:fail=20", 4, "error", "driver", 2, {"suites": LOCAL}),
+        ("kernel:fail=4", 4, "error", "driver", 1, {"suites": STREAM}),
+        ("kernel:fail=14", 4, "error", "driver", 1, {"suites": STREAM}),
         ("cuStreamQuery:5=hang", 4, "timeout", None, 2, {"suites": LOCAL}),
         ("kernel:serial", 4, "invalid", "serialised", everything,
          {"suites": AT_ONCE}),

@@ -12,7 +12,7 @@ PLAN = """
 name = "sm";
 defaults = { mode = "fixed"; buffer_size = "4 MiB"; copies = 8; samples = 1;
              warmup = 1; };
-suites = ( { plugin = "sm_h2d"; }, { plugin = "local"; } );
+suites = ( { plugin = "sm_h2d"; }, { plugin = "local"; tests = [ "device_local_*" ]; } );
 """
 
 

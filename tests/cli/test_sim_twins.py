@@ -15,7 +15,7 @@ suites = (
   { plugin = "ce_d2d"; tests = [ "device_to_device_memcpy_write_ce" ];
     params = { buffer_size = "1 GiB"; }; },
   { plugin = "sm_h2d"; tests = [ "host_to_device_memcpy_sm" ]; },
-  { plugin = "local"; } );
+  { plugin = "local"; tests = [ "device_local_*" ]; } );
 """
 DOWN, UP = "host_to_device_memcpy_ce", "device_to_host_memcpy_ce"
 BOTH = "host_to_device_bidirectional_memcpy_ce"

@@ -106,6 +106,11 @@ static double cost_of_unit(const struct unit *unit,
     return most;
 }
 
+double fit_unit_seconds(const struct unit *unit, const struct cost_model *model)
+{
+    return unit->state == STATE_NONE ? cost_of_unit(unit, model, 0, 0) : 0.0;
+}
+
 static double cost_of(const struct schedule *schedule,
     const struct cost_model *model, uint32_t samples, uint32_t pairs)
 {

@@ -32,6 +32,10 @@ enum { FIT_SAMPLES_FULL = 15, FIT_SAMPLES_LEAST = 8, FIT_SAMPLES_FIXED = 3 };
 double fit_estimate(
     const struct schedule *schedule, const struct cost_model *model);
 
+/* Of all cells of a unit; 0 if it will not run. */
+double fit_unit_seconds(
+    const struct unit *unit, const struct cost_model *model);
+
 struct fit {
     double before, after; /* seconds, estimated */
     uint32_t samples;     /* most of a cell, 0: as the plan says */

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fit_budget.h"
 #include "quantity.h"
 #include "report_matrix.h"
 #include "say.h"
@@ -57,19 +58,16 @@ static void draw(struct progress *progress, const char *text)
     }
 }
 
-/* What is left, by the pace of the cells so far; empty before there is one. */
+/* What is left; empty before there is a cell to go by. */
 static void estimate(const struct progress *progress, char *out, size_t size)
 {
-    const uint32_t left = progress->cells_total - progress->cells_done;
+    const double passed = (double)(now() - progress->started_ns) * 1e-9;
+    const double seconds = eta_left(&progress->eta, passed);
 
     out[0] = '\0';
-    if (progress->cells_done == 0 || left == 0) {
+    if (progress->cells_done == 0 || seconds <= 0.0) {
         return;
     }
-
-    const double passed = (double)(now() - progress->started_ns) * 1e-9;
-    const double seconds = passed / progress->cells_done * left;
-
     if (seconds < 100.0) {
         snprintf(out, size, ", about %.0f s left", ceil(seconds));
     } else if (seconds < 6000.0) {
@@ -86,8 +84,11 @@ static void count_cells(struct progress *progress)
 
     for (; progress->units_counted < evidence->units_count;
          progress->units_counted++) {
-        progress->cells_total +=
-            unit_cell_count(&evidence->units[progress->units_counted]);
+        const struct unit *const unit =
+            &evidence->units[progress->units_counted];
+
+        progress->cells_total += unit_cell_count(unit);
+        eta_add_unit(&progress->eta, unit, &cost_of_cells);
     }
 }
 
@@ -174,6 +175,13 @@ static int is_bad(uint32_t state)
            state != STATE_NOT_RUN;
 }
 
+static void count_settled(
+    struct progress *progress, const struct unit *unit, int was_measured)
+{
+    progress->cells_done++;
+    eta_settle_cell(&progress->eta, unit, &cost_of_cells, was_measured);
+}
+
 static void cell_settled(
     void *user, const struct unit *unit, const struct record *record)
 {
@@ -182,7 +190,7 @@ static void cell_settled(
         unit_cell_number(unit, record->metric, record->row, record->col);
 
     if (record->attempt == 0) {
-        progress->cells_done++;
+        count_settled(progress, unit, record->samples_count > 0);
     }
     if (progress->quiet || cell < 0) {
         return;
@@ -211,6 +219,20 @@ static void event(void *user, const struct event *event)
     }
 }
 
+/* Of a run that is resumed: what others measured is no work of this one. */
+static void count_earlier(struct progress *progress)
+{
+    const struct evidence *const evidence = progress->evidence;
+
+    for (uint32_t i = 0; i < evidence->records_count; i++) {
+        const struct record *const record = &evidence->records[i];
+
+        if (record->attempt == 0) {
+            count_settled(progress, &evidence->units[record->unit], 0);
+        }
+    }
+}
+
 void progress_open(struct progress *progress, const struct evidence *evidence,
     int quiet, int verbose)
 {
@@ -220,6 +242,7 @@ void progress_open(struct progress *progress, const struct evidence *evidence,
         .verbose = verbose,
         .started_ns = now() };
     count_cells(progress);
+    count_earlier(progress);
 }
 
 void progress_add_lines(struct progress *progress)

@@ -6,12 +6,14 @@
 #define NVBW_PROGRESS_H
 
 #include "conduct.h"
+#include "eta.h"
 #include "watch_lines.h"
 
 struct progress {
     const struct evidence *evidence;
     int terminal, quiet, verbose;
     uint32_t cells_total, cells_done, units_counted;
+    struct eta eta;
     uint64_t started_ns, unit_started_ns;
     char line[512];           /* on the terminal now */
     struct watch_lines lines; /* of --watch; closed: none */

@@ -105,8 +105,9 @@ static void add_failed(const struct html *page)
     uint32_t count = 0;
 
     while (report_failed_next(input, &at)) {
-        const struct unit *const unit =
-            &input->evidence->units[input->verdicts->list[at.first].unit];
+        const struct verdict *const first = &input->verdicts->list[at.first];
+        /* A unit without a figure has no section to go to. */
+        const int has_section = !isnan(first->figure);
 
         if (++count > FAILED_LIMIT) {
             continue;
@@ -114,20 +115,18 @@ static void add_failed(const struct html *page)
         html_add(page, count == 1 ? "<h3>What did not pass</h3>\n"
                                     "<ul class=\"failed\">\n"
                                   : "");
+        if (has_section) {
+            html_format(page, "<li><a href=\"#u%u\">", first->unit);
+        } else {
+            html_add(page, "<li>");
+        }
+        strbuf_init(&text, SENTENCE_LIMIT);
+        report_failed_units(input, &at, &text);
+        html_text(page, text.text);
+        strbuf_free(&text);
+        html_add(page, has_section ? "</a> " : " ");
         strbuf_init(&text, SENTENCE_LIMIT);
         report_failed_sentence(input, &at, &text);
-        /* A unit without a figure has no section to go to. */
-        if (isnan(input->verdicts->list[at.first].figure)) {
-            html_add(page, "<li>");
-            html_text(page, unit->testcase);
-            html_add(page, " ");
-        } else {
-            html_format(page, "<li><a href=\"#u%u\">", unit->id);
-            html_text(page, unit->testcase);
-            html_add(page, "</a> ");
-        }
-        html_text(page, unit->sweep);
-        html_add(page, unit->sweep == NULL ? "" : " ");
         html_text(page, text.text);
         html_add(page, "</li>\n");
         strbuf_free(&text);

@@ -12,11 +12,18 @@ static int is_same(const char *one, const char *other)
     return strcmp(one == NULL ? "" : one, other == NULL ? "" : other) == 0;
 }
 
+/* A run that was stopped says so once, not once a testcase. */
+static int may_differ_in_unit(const struct verdict *verdict)
+{
+    return verdict->state == STATE_NOT_RUN || verdict->state == STATE_SKIP;
+}
+
 static int is_alike(const struct verdict *one, const struct verdict *other)
 {
-    return one->unit == other->unit && one->state == other->state &&
-           one->exit_code == other->exit_code && isnan(one->figure) &&
-           isnan(other->figure) && is_same(one->reason, other->reason) &&
+    return (one->unit == other->unit || may_differ_in_unit(one)) &&
+           one->state == other->state && one->exit_code == other->exit_code &&
+           isnan(one->figure) && isnan(other->figure) &&
+           is_same(one->reason, other->reason) &&
            is_same(one->message, other->message);
 }
 
@@ -40,6 +47,29 @@ int report_failed_next(
     }
     *at = (struct report_failed){ first, count, first + count };
     return 1;
+}
+
+static void add_unit(
+    const struct report_input *input, uint32_t verdict, struct strbuf *out)
+{
+    const struct unit *const unit =
+        &input->evidence->units[input->verdicts->list[verdict].unit];
+
+    strbuf_format(out, "%s/%s%s%s", unit->plugin, unit->testcase,
+        unit->sweep == NULL ? "" : " ", unit->sweep == NULL ? "" : unit->sweep);
+}
+
+void report_failed_units(const struct report_input *input,
+    const struct report_failed *at, struct strbuf *out)
+{
+    const struct verdict *const list = input->verdicts->list;
+    const uint32_t last = at->first + at->count - 1;
+
+    add_unit(input, at->first, out);
+    if (list[at->first].unit != list[last].unit) {
+        strbuf_add(out, " to ");
+        add_unit(input, last, out);
+    }
 }
 
 /* The judge's own words have figure and limit. */

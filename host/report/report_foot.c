@@ -82,18 +82,13 @@ static void add_failed(const struct text_foot *report)
     uint32_t count = 0;
 
     while (report_failed_next(report->input, &at)) {
-        const struct verdict *const verdict =
-            &report->input->verdicts->list[at.first];
-        const struct unit *const unit =
-            &report->input->evidence->units[verdict->unit];
-
         if (++count > FAILED_LIMIT) {
             continue;
         }
         strbuf_add(report->out, count == 1 ? "\nWhat did not pass\n" : "");
         strbuf_init(&text, SENTENCE_LIMIT);
-        strbuf_format(&text, "%s/%s%s%s ", unit->plugin, unit->testcase,
-            unit->sweep == NULL ? "" : " ", or_text(unit->sweep, ""));
+        report_failed_units(report->input, &at, &text);
+        strbuf_add(&text, " ");
         report_failed_sentence(report->input, &at, &text);
         add_line(report, 2, text.text);
         strbuf_free(&text);

@@ -33,5 +33,11 @@ with Folder() as f:
     check("unchecked" in states, f"something was measured: {states}")
     check("not_run" in states, f"the rest was not run: {states}")
     check_conservation(report)
+    # What was left out is one line of the 600 units.
+    code, text, err = f.host("report", "r")
+    rest = " ".join(text[text.index("What did not pass"):].split())
+    equal(rest.count("not_run (stopped)"), 1,
+          f"sentences on what was not run ({err})")
+    contains(rest, " to hostmem/", "first and last")
 
 finish()

@@ -15,9 +15,14 @@
 static void print_param(const struct param_schema *param)
 {
     printf("  %s (%s%s", param->name, name_of(type_names, param->type),
-        param->flags & NVBW_PARAM_LIST ? " list" : "");
+        (param->flags & NVBW_PARAM_LIST) != 0 &&
+                schema_member_key(param) == NULL
+            ? " list"
+            : "");
     if (param->default_text != NULL) {
         printf(", default %s", param->default_text);
+    } else if (schema_member_key(param) != NULL) {
+        printf(", must be given");
     }
     if (param->min_text != NULL) {
         printf(", at least %s", param->min_text);

@@ -329,6 +329,9 @@ int32_t prepare_check(struct prepared *prepared, struct error *err)
         plan_check(&prepared->plan, prepared->plugins, prepared->plugins_count,
             &prepared->problems);
     }
+    if (problems->errors == 0) {
+        TRY(prepare_values(prepared, err));
+    }
     print_problems(prepared, "plan", problems);
     print_problems(prepared, "efficiencies", &prepared->efficiency_problems);
     FAIL_IF(problems->errors > 0, err, NVBW_E_INVALID,

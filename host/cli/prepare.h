@@ -51,8 +51,12 @@ const struct efficiency_file *prepare_efficiency(
     const struct prepared *prepared, uint32_t n);
 /* Finds plugins and has each described. */
 int32_t prepare_plugins(struct prepared *prepared, struct error *err);
-/* Checks the plan against the plugins. Prints all problems; returns
- * NVBW_E_INVALID, with a sentence that sums them up, if one is an error. */
+/* Asks the testcases what they think of the plan's values; needs a plan without
+ * errors. What they refuse goes to problems. (prepare_values.c) */
+int32_t prepare_values(struct prepared *prepared, struct error *err);
+/* Checks the plan against the plugins, and with prepare_values. Prints all
+ * problems; returns NVBW_E_INVALID, with a sentence that sums them up, if one
+ * is an error. */
 int32_t prepare_check(struct prepared *prepared, struct error *err);
 /* Reads the baseline that the plan names, if any; what is wrong with it goes
  * to problems. */

@@ -52,6 +52,11 @@ static int check_value(const struct plan_checker *checker,
 {
     struct error err;
 
+    if (value->kind == PLAN_GROUPS) {
+        problem_add(checker->problems, value->origin, 0,
+            "parameter \"%s\" takes values, not groups", param->name);
+        return 0;
+    }
     if (check_elements(param, value, checker->problems->arena, &err) < 0) {
         problem_add(checker->problems, value->origin, 0, "%s", err.text);
         return 0;
@@ -66,9 +71,23 @@ static void offer_own(
 {
     for (uint32_t i = 0; i < plugin->testcases_count; i++) {
         for (uint32_t k = 0; k < plugin->testcases[i].params_count; k++) {
-            nearest_offer(nearest, plugin->testcases[i].params[k].name);
+            const struct param_schema *const param =
+                &plugin->testcases[i].params[k];
+
+            if (schema_member_key(param) == NULL) {
+                nearest_offer(nearest, param->name);
+            }
         }
     }
+}
+
+static int check_own(const struct plan_checker *checker,
+    const struct testcase_schema *testcase, const struct param_schema *own,
+    const struct plan_value *value)
+{
+    return own->type == NVBW_TYPE_GROUP
+               ? check_groups(checker, testcase, own, value)
+               : check_value(checker, own, value);
 }
 
 static void offer_standard(struct nearest *nearest)
@@ -97,7 +116,7 @@ static int check_in_plugin(const struct plan_checker *checker,
             continue;
         }
         is_known = 1;
-        if (!check_value(checker, own, value)) {
+        if (!check_own(checker, testcase, own, value)) {
             return 1;
         }
     }

@@ -17,14 +17,31 @@ static const struct name kind_names[] = {
     { PLAN_TEXT, "text" },
     { PLAN_NUMBER, "number" },
     { PLAN_BOOL, "bool" },
+    { PLAN_GROUPS, "groups" },
     { 0, NULL },
 };
+
+static const struct field pair_list[] = {
+    FIELD(plan_pair, WORD, key),
+    FIELD(plan_pair, WORD, text),
+    FIELD_STRUCT(plan_pair, origin, &origin_fields),
+    FIELD_END,
+};
+static const struct fields pair_fields = FIELDS(plan_pair, pair_list);
+
+static const struct field group_list[] = {
+    FIELD_STRUCT(plan_group, origin, &origin_fields),
+    FIELD_STRUCTS(plan_group, pairs, &pair_fields),
+    FIELD_END,
+};
+static const struct fields group_fields = FIELDS(plan_group, group_list);
 
 static const struct field value_list[] = {
     FIELD(plan_value, WORD, name),
     FIELD_LIST(plan_value, TEXTS, texts),
     FIELD(plan_value, U32, is_list),
     FIELD_NAMED(plan_value, kind, kind_names),
+    FIELD_STRUCTS(plan_value, groups, &group_fields),
     FIELD_STRUCT(plan_value, origin, &origin_fields),
     FIELD_END,
 };

@@ -19,16 +19,34 @@ struct origin {
     uint32_t line;
 };
 
-/* One value: a scalar or a list, as text. */
-struct plan_value {
-    const char *name; /* key */
-    const char **texts;
-    uint32_t texts_count;
-    uint32_t is_list; /* 1: written as a list, even of one element */
-    uint32_t kind;    /* PLAN_TEXT, PLAN_NUMBER, PLAN_BOOL: as written */
+/* A key of a group, and a group of a parameter that is a list of groups. */
+struct plan_pair {
+    const char *key, *text;
     struct origin origin;
 };
-enum { PLAN_TEXT = 0, PLAN_NUMBER, PLAN_BOOL };
+struct plan_group {
+    struct origin origin;
+    struct plan_pair *pairs;
+    uint32_t pairs_count;
+};
+enum { PLAN_GROUPS_LIMIT = 4096 }; /* of one parameter */
+
+/* The key's value in the group, or NULL. (plan_groups.c) */
+const struct plan_pair *plan_group_find(
+    const struct plan_group *group, const char *key);
+
+/* One value: a scalar, a list or a list of groups, as text. */
+struct plan_value {
+    const char *name;   /* key */
+    const char **texts; /* of groups: where each stands, "plan.cfg:12" */
+    uint32_t texts_count;
+    uint32_t is_list;          /* 1: written as a list, even of one element */
+    uint32_t kind;             /* PLAN_TEXT, PLAN_NUMBER, ...: as written */
+    struct plan_group *groups; /* of kind PLAN_GROUPS, beside texts */
+    uint32_t groups_count;
+    struct origin origin;
+};
+enum { PLAN_TEXT = 0, PLAN_NUMBER, PLAN_BOOL, PLAN_GROUPS };
 
 /* One entry of `limits`. Texts are NULL where the key is absent. */
 struct plan_limit {

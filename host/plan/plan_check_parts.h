@@ -13,6 +13,10 @@ struct plan_checker {
     struct problems *problems;
 };
 
+/* A value of a GROUP parameter; 0 where a problem was added. (plan_groups.c) */
+int check_groups(const struct plan_checker *checker,
+    const struct testcase_schema *testcase, const struct param_schema *param,
+    const struct plan_value *value);
 /* Parameters of a suite whose plugin can be used. (check_param.c) */
 void check_params(const struct plan_checker *checker,
     const struct plan_suite *suite, const struct plugin_schema *plugin);

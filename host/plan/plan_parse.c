@@ -104,7 +104,7 @@ static const struct member suite_members[] = {
     },
     SUITE_LIST(tests, read_suite_texts),
     SUITE_LIST(tags, read_suite_texts),
-    SUITE_LIST(params, reader_values),
+    SUITE_LIST(params, reader_params),
     SUITE_LIST(limits, read_limits),
     SUITE_SETTING(required, plan_value_required),
     SUITE_SETTING(confirm, plan_value_confirm),
@@ -282,7 +282,7 @@ static void read_defaults(struct reader *reader,
     const config_setting_t *setting, const struct member *member, void *object)
 {
     static const struct member param = {
-        .read = reader_value,
+        .read = reader_param,
         .offset = offsetof(struct plan, params),
         .count_offset = offsetof(struct plan, params_count),
     };

@@ -41,8 +41,7 @@ static char *number_text(struct arena *arena, double value)
     return arena_text(arena, text);
 }
 
-/* The scalar as a person would write it; NULL for groups and lists. */
-static char *scalar_text(struct reader *reader, const config_setting_t *setting)
+char *reader_scalar(struct reader *reader, const config_setting_t *setting)
 {
     char *text = NULL;
 
@@ -101,7 +100,7 @@ static void check_text(struct reader *reader, const config_setting_t *setting,
 void reader_text(struct reader *reader, const config_setting_t *setting,
     const struct member *member, void *object)
 {
-    char *const text = scalar_text(reader, setting);
+    char *const text = reader_scalar(reader, setting);
 
     if (text == NULL) {
         reader_refuse(reader, setting, "a text, not a group or a list");
@@ -128,7 +127,7 @@ void reader_flag(struct reader *reader, const config_setting_t *setting,
 static int add_element(struct reader *reader, const config_setting_t *setting,
     const config_setting_t *element, const char ***list, uint32_t *count)
 {
-    const char *const text = scalar_text(reader, element);
+    const char *const text = reader_scalar(reader, element);
 
     if (text == NULL) {
         reader_refuse(
@@ -208,10 +207,10 @@ void reader_joined(struct reader *reader, const config_setting_t *setting,
 
 /* ---- Values that keep name and place ------------------------------------ */
 
-void reader_value(struct reader *reader, const config_setting_t *setting,
-    const struct member *member, void *object)
+static struct plan_value begin_value(
+    struct reader *reader, const config_setting_t *setting)
 {
-    struct plan_value value = {
+    const struct plan_value value = {
         .name = arena_text(reader->arena, config_setting_name(setting)),
         .is_list = config_setting_is_aggregate(setting),
         .kind = kind_of(setting),
@@ -219,6 +218,28 @@ void reader_value(struct reader *reader, const config_setting_t *setting,
     };
 
     reader->without_memory |= value.name == NULL;
+    return value;
+}
+
+static void add_value(struct reader *reader, const struct member *member,
+    void *object, const struct plan_value *value)
+{
+    struct plan_value **const list =
+        AT(struct plan_value *, object, member->offset);
+    struct plan_value *const grown = reader_append(reader, *list,
+        AT(uint32_t, object, member->count_offset), sizeof *grown);
+
+    if (grown != NULL) {
+        *list = grown;
+        grown[*AT(uint32_t, object, member->count_offset) - 1] = *value;
+    }
+}
+
+void reader_value(struct reader *reader, const config_setting_t *setting,
+    const struct member *member, void *object)
+{
+    struct plan_value value = begin_value(reader, setting);
+
     if (!read_elements(reader, setting, &value.texts, &value.texts_count)) {
         return;
     }
@@ -229,15 +250,18 @@ void reader_value(struct reader *reader, const config_setting_t *setting,
     for (uint32_t i = 0; i < value.texts_count; i++) {
         check_text(reader, setting, member, value.texts[i]);
     }
+    add_value(reader, member, object, &value);
+}
 
-    struct plan_value **const list =
-        AT(struct plan_value *, object, member->offset);
-    struct plan_value *const grown = reader_append(reader, *list,
-        AT(uint32_t, object, member->count_offset), sizeof *grown);
+void reader_param(struct reader *reader, const config_setting_t *setting,
+    const struct member *member, void *object)
+{
+    struct plan_value value = begin_value(reader, setting);
 
-    if (grown != NULL) {
-        *list = grown;
-        grown[*AT(uint32_t, object, member->count_offset) - 1] = value;
+    if (!reader_is_groups(setting)) {
+        reader_value(reader, setting, member, object);
+    } else if (reader_groups(reader, setting, &value)) {
+        add_value(reader, member, object, &value);
     }
 }
 
@@ -311,11 +335,11 @@ void reader_group(struct reader *reader, const config_setting_t *group,
 
 static const struct member no_members[] = { { .name = NULL } };
 
-/* A group whose keys are names of values: params, expect, telemetry. */
-void reader_values(struct reader *reader, const config_setting_t *setting,
+/* A group whose keys are names of parameters. */
+void reader_params(struct reader *reader, const config_setting_t *setting,
     const struct member *member, void *object)
 {
-    const struct member each = { .read = reader_value,
+    const struct member each = { .read = reader_param,
         .offset = member->offset,
         .count_offset = member->count_offset };
 

@@ -42,14 +42,23 @@ struct origin reader_origin(
 /* arena_append that notes when memory is out. */
 void *reader_append(
     struct reader *reader, void *list, uint32_t *count, size_t size);
+/* The scalar as a person would write it; NULL for groups and lists. */
+char *reader_scalar(struct reader *reader, const config_setting_t *setting);
 /* Adds the problem that the setting is not what is wanted. */
 void reader_refuse(
     struct reader *reader, const config_setting_t *setting, const char *wanted);
 
 /* One text; true or false; a list of texts; the same joined by commas; a
- * plan_value; a plan_value that is no list; a group of plan_values. */
+ * plan_value; a plan_value that is no list; a parameter, which may be a list of
+ * groups; a group of parameters. */
 read_fn reader_text, reader_flag, reader_texts, reader_joined, reader_value,
-    reader_single, reader_values;
+    reader_single, reader_param, reader_params;
+
+/* 1 for a list that begins with a group. (plan_groups.c) */
+int reader_is_groups(const config_setting_t *setting);
+/* Fills kind, texts and groups; 0 where a problem was added. (plan_groups.c) */
+int reader_groups(struct reader *reader, const config_setting_t *setting,
+    struct plan_value *value);
 
 /* Reads each key of a group by its member. rest reads the keys that members
  * do not name; NULL: they are unknown. where names the group in messages. */

@@ -111,6 +111,41 @@ static int32_t set_values(const struct param_schema *schema,
     return set_one(param, scalar == NULL ? "" : scalar, arena, err);
 }
 
+/* A key's value in each group of its parameter, or its default. */
+static int32_t set_members(const struct param_schema *schema,
+    const struct plan_value *groups, struct arena *arena,
+    struct sweep_param *param, struct error *err)
+{
+    const uint32_t count = groups == NULL ? 0 : groups->groups_count;
+    const char *const key = schema_member_key(schema);
+
+    param->values = arena_alloc(arena, count, sizeof *param->values);
+    if (param->values == NULL) {
+        return no_memory(err);
+    }
+    param->values_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct plan_pair *const pair =
+            plan_group_find(&groups->groups[i], key);
+
+        param->values[i] = pair != NULL                   ? pair->text
+                           : schema->default_text != NULL ? schema->default_text
+                                                          : "";
+    }
+    return NVBW_OK;
+}
+
+/* The GROUP parameter that the member belongs to, as the plan has it. */
+static const struct plan_value *groups_of(const struct plan *plan,
+    const struct plan_suite *suite, const struct param_schema *member,
+    struct arena *arena)
+{
+    const char *const name =
+        arena_text_n(arena, member->name, strcspn(member->name, "."));
+
+    return name == NULL ? NULL : select_value(plan, suite, name);
+}
+
 static int32_t add_param(const struct plan *plan,
     const struct plan_suite *suite, const struct param_schema *schema,
     struct arena *arena, struct sweep *sweep, struct error *err)
@@ -126,6 +161,14 @@ static int32_t add_param(const struct plan *plan,
     struct sweep_param *const param = &grown[sweep->params_count - 1];
 
     param->name = schema->name;
+    if (schema_member_key(schema) != NULL) {
+        return set_members(
+            schema, groups_of(plan, suite, schema, arena), arena, param, err);
+    }
+    if (schema->type == NVBW_TYPE_GROUP &&
+        select_value(plan, suite, schema->name) == NULL) {
+        return NVBW_OK; /* none */
+    }
     TRY(set_values(
         schema, select_value(plan, suite, schema->name), arena, param, err));
     return schema == standard_param("sizes") ? expand_sizes(param, arena, err)

@@ -11,7 +11,7 @@ enum {
     ELEMENT_LIMIT = 4096 /* bytes of one element of a LIST's default */
 };
 
-enum { KNOWN_PARAM_FLAGS = NVBW_PARAM_LIST };
+enum { KNOWN_PARAM_FLAGS = NVBW_PARAM_LIST | SCHEMA_PARAM_MEMBER };
 enum { KNOWN_METRIC_FLAGS = NVBW_METRIC_PAIRS | NVBW_METRIC_DERIVED };
 enum { KNOWN_PLUGIN_FLAGS = NVBW_PLUGIN_MPI };
 enum {
@@ -29,6 +29,26 @@ static int is_name(const char *text)
     }
     const size_t length = strspn(text, others);
     return text[length] == '\0' && length <= NAME_LIMIT;
+}
+
+/* Of a key of a group: "group.key", each lower_snake_case. */
+static int is_member_name(const char *text)
+{
+    const char *const dot = text == NULL ? NULL : strchr(text, '.');
+    char group[NAME_LIMIT + 1] = "";
+
+    if (dot == NULL || dot - text > NAME_LIMIT) {
+        return 0;
+    }
+    memcpy(group, text, (size_t)(dot - text));
+    return is_name(group) && is_name(dot + 1);
+}
+
+static int is_param_name(const struct param_schema *param)
+{
+    return (param->flags & SCHEMA_PARAM_MEMBER) != 0
+               ? is_member_name(param->name)
+               : is_name(param->name);
 }
 
 static const char *shown(const char *text)
@@ -133,9 +153,13 @@ static int32_t check_default(
     const struct param_schema *param, struct error *why)
 {
     const char *text = param->default_text;
+    const int is_member = (param->flags & SCHEMA_PARAM_MEMBER) != 0;
+    if (text == NULL && (is_member || param->type == NVBW_TYPE_GROUP)) {
+        return NVBW_OK;
+    }
     FAIL_IF(text == NULL, why, NVBW_E_INVALID,
         "parameter \"%s\" has no default (rule C10)", param->name);
-    if ((param->flags & NVBW_PARAM_LIST) == 0) {
+    if ((param->flags & NVBW_PARAM_LIST) == 0 || is_member) {
         return check_element(param, text, strlen(text), why);
     }
     for (;;) {
@@ -163,7 +187,7 @@ static int32_t check_param(const struct param_schema *param,
 {
     const int has_unit =
         param->type == NVBW_TYPE_INT || param->type == NVBW_TYPE_REAL;
-    FAIL_IF(!is_name(param->name), why, NVBW_E_INVALID,
+    FAIL_IF(!is_param_name(param), why, NVBW_E_INVALID,
         "the parameter name \"%.80s\" is not lower_snake_case (rule C10)",
         shown(param->name));
     FAIL_IF(is_standard(standard, param->name), why, NVBW_E_INVALID,
@@ -349,12 +373,13 @@ static int32_t check_plugin(
         "it needs a host with contract minor %u, this one has %d: update "
         "nvbw-host (rule C6)",
         plugin->min_host_minor, NVBW_ABI_MINOR);
-    FAIL_IF(
-        NVBW_MAGIC == NVBW_MAGIC_DRAFT && plugin->abi_minor != NVBW_ABI_MINOR,
+    FAIL_IF(NVBW_MAGIC == NVBW_MAGIC_DRAFT &&
+                (plugin->abi_minor > NVBW_ABI_MINOR ||
+                    plugin->abi_minor < SCHEMA_OLDEST_DRAFT),
         why, NVBW_E_INVALID,
-        "it was built from draft %u of the contract, this host has draft %d: "
-        "build it again (rule C6)",
-        plugin->abi_minor, NVBW_ABI_MINOR);
+        "it was built from draft %u of the contract, this host has draft %d "
+        "and takes drafts from %d on: build it again (rule C6)",
+        plugin->abi_minor, NVBW_ABI_MINOR, SCHEMA_OLDEST_DRAFT);
     FAIL_IF(plugin->testcases_count == 0, why, NVBW_E_INVALID,
         "it has no testcases (rule C2)");
     return NVBW_OK;

@@ -77,7 +77,8 @@ static int32_t take_frame(struct worker *worker, uint32_t type,
 
 static int needs_no_driver(const struct task_frame *task)
 {
-    return task->role == TASK_DESCRIBE || task->role == TASK_RECORD;
+    return task->role == TASK_DESCRIBE || task->role == TASK_RECORD ||
+           task->role == TASK_CHECK;
 }
 
 static int32_t send_task(const struct worker_setup *setup,

@@ -56,6 +56,19 @@ int32_t workers_record(const struct worker_setup *setup,
     const struct facts *facts, const struct unit *unit, struct arena *arena,
     struct recording *out, struct error *err);
 
+/* What the testcase's check() says of a unit's parameters. */
+struct check_answer {
+    struct refused_frame *refused;
+    uint32_t refused_count;
+    const char *trouble; /* why it could not tell, or NULL */
+};
+/* Asks one worker per unit, several at once; of a unit plugin, plugin_file,
+ * testcase and params are used. answers are zeroed, one per unit.
+ * (check_units.c) */
+int32_t workers_check(const struct worker_setup *setup,
+    const struct unit *units, uint32_t count, struct arena *arena,
+    struct check_answer *answers, struct error *err);
+
 /* A recorded run in which one call of the host fails. */
 struct torture {
     uint32_t call;   /* which, from 1 */

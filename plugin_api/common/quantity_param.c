@@ -58,6 +58,7 @@ static int32_t parse_value(const struct param_schema *param, const char *text,
     case NVBW_TYPE_REAL:
         return quantity_real(text, param->unit, &out->real, err);
     case NVBW_TYPE_TEXT:
+    case NVBW_TYPE_GROUP:
         FAIL_IF(text == NULL, err, NVBW_E_INVALID, "the text is missing");
         return NVBW_OK;
     case NVBW_TYPE_ENUM:
@@ -99,7 +100,7 @@ static int32_t parse_bounded(const struct param_schema *param, const char *text,
 {
     TRY(parse_value(param, text, out, err));
     if (param->type == NVBW_TYPE_TEXT || param->type == NVBW_TYPE_ENUM ||
-        param->type == NVBW_TYPE_BOOL) {
+        param->type == NVBW_TYPE_BOOL || param->type == NVBW_TYPE_GROUP) {
         return NVBW_OK;
     }
     TRY(check_bound(param, text, out, param->min_text, -1, err));

@@ -48,6 +48,7 @@ static const struct field testcase_list[] = {
     FIELD_STRUCTS(testcase_schema, params, &param_schema_fields),
     FIELD_STRUCTS(testcase_schema, metrics, &metric_fields),
     FIELD(testcase_schema, U32, has_probe),
+    FIELD(testcase_schema, U32, has_check),
     FIELD(testcase_schema, TEXT, problem),
     FIELD_END,
 };
@@ -105,4 +106,13 @@ const struct param_schema *schema_param(
         }
     }
     return NULL;
+}
+
+const char *schema_member_key(const struct param_schema *param)
+{
+    const char *const dot = (param->flags & SCHEMA_PARAM_MEMBER) != 0
+                                ? strchr(param->name, '.')
+                                : NULL;
+
+    return dot == NULL ? NULL : dot + 1;
 }

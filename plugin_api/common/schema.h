@@ -8,9 +8,18 @@
 
 #include "fields.h"
 
+/* The draft of the contract since when it has only grown: plugins of it and of
+ * later ones are taken. */
+enum { SCHEMA_OLDEST_DRAFT = 1 };
+
+/* A key of a GROUP parameter stands behind it among the parameters, as a LIST
+ * of its own, "flows.from": whatever reads, sends or keeps parameters treats
+ * groups as lists side by side. Without a default it has to be given. */
+enum { SCHEMA_PARAM_MEMBER = 1 << 30 };
+
 struct param_schema {
     const char *name, *help;
-    uint32_t type, unit, flags;
+    uint32_t type, unit, flags; /* NVBW_PARAM_*, SCHEMA_PARAM_MEMBER */
     const char *default_text, *min_text, *max_text;
     const char **choices; /* names only */
     uint32_t choices_count;
@@ -35,7 +44,7 @@ struct testcase_schema {
     uint32_t params_count;
     struct metric_schema *metrics;
     uint32_t metrics_count;
-    uint32_t has_probe;
+    uint32_t has_probe, has_check;
     const char *problem; /* why this testcase is refused, or NULL */
 };
 
@@ -65,5 +74,7 @@ const struct metric_schema *schema_metric(
     const struct testcase_schema *testcase, const char *name);
 const struct param_schema *schema_param(
     const struct testcase_schema *testcase, const char *name);
+/* The key of "flows.from", or NULL where the parameter is no member. */
+const char *schema_member_key(const struct param_schema *param);
 
 #endif

@@ -39,6 +39,7 @@ const struct name type_names[] = {
     { NVBW_TYPE_REAL, "real" },
     { NVBW_TYPE_TEXT, "text" },
     { NVBW_TYPE_ENUM, "enum" },
+    { NVBW_TYPE_GROUP, "group" },
     { 0, NULL },
 };
 

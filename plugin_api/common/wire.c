@@ -17,6 +17,7 @@ const struct name task_role_names[] = {
     { TASK_JOIN, "join" },
     { TASK_FOLLOW, "follow" },
     { TASK_WATCH, "watch" },
+    { TASK_CHECK, "check" },
     { 0, NULL },
 };
 
@@ -77,6 +78,14 @@ static const struct field labels_list[] = {
     FIELD_END,
 };
 const struct fields labels_fields = FIELDS(labels_frame, labels_list);
+
+static const struct field refused_list[] = {
+    FIELD(refused_frame, WORD, param),
+    FIELD(refused_frame, U32, element),
+    FIELD(refused_frame, WORD, text),
+    FIELD_END,
+};
+const struct fields refused_fields = FIELDS(refused_frame, refused_list);
 
 static const struct field team_list[] = {
     FIELD(team_frame, U32, rank),
@@ -166,6 +175,7 @@ const struct fields *wire_fields(uint32_t type)
         [FRAME_READ] = &read_fields,
         [FRAME_READINGS] = &readings_fields,
         [FRAME_READ_DONE] = &read_done_fields,
+        [FRAME_REFUSED] = &refused_fields,
     };
 
     return type < FRAME_TYPE_END ? table[type] : NULL;

@@ -16,6 +16,8 @@
  *   describe  PLUGIN with its descriptors                      no CUDA
  *   record    run() against a recording table: LABELS, and CELL frames with
  *             state NONE and the flows of each measurement     no CUDA
+ *   check     the testcase's word on the values of the unit's parameters:
+ *             REFUSED for each that is wrong                   no CUDA
  *   run       the unit's wanted cells
  *   facts     FACTS
  *   health    DONE says whether the task's GPUs still answer
@@ -63,6 +65,7 @@ enum frame_type {
     FRAME_READ,
     FRAME_READINGS,
     FRAME_READ_DONE,
+    FRAME_REFUSED,
     FRAME_TYPE_END
 };
 
@@ -74,7 +77,8 @@ enum task_role {
     TASK_HEALTH,
     TASK_JOIN,
     TASK_FOLLOW,
-    TASK_WATCH
+    TASK_WATCH,
+    TASK_CHECK
 };
 extern const struct name task_role_names[];
 
@@ -126,6 +130,13 @@ struct labels_frame {
     uint32_t axis; /* 0: rows, 1: cols */
     const char **names;
     uint32_t names_count;
+};
+
+/* A value that the testcase's check() refuses. */
+struct refused_frame {
+    const char *param; /* as in the unit */
+    uint32_t element;
+    const char *text;
 };
 
 /* Where this process stands in an MPI job, and whether its ranks can measure
@@ -204,7 +215,7 @@ struct bye_frame {
 
 extern const struct fields hello_fields, task_fields, quit_fields,
     labels_fields, team_fields, begin_fields, log_fields, done_fields,
-    bye_fields, read_fields, readings_fields, read_done_fields;
+    bye_fields, read_fields, readings_fields, read_done_fields, refused_fields;
 
 /* The payload's table by frame type; NULL for an unknown type. */
 const struct fields *wire_fields(uint32_t type);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "schema.h"
+
 /* What every struct of the contract begins with. */
 struct head {
     uint32_t size, flags;
@@ -36,11 +38,13 @@ int32_t abi_accept_on(const struct nvbw_plugin *plugin, uint64_t host_magic,
         "it with this host's nvbw/plugin.h",
         magic == NVBW_MAGIC_DRAFT ? "draft" : "release",
         host_magic == NVBW_MAGIC_DRAFT ? "draft" : "release");
-    FAIL_IF(host_magic == NVBW_MAGIC_DRAFT && plugin->abi_minor != host_minor,
+    FAIL_IF(host_magic == NVBW_MAGIC_DRAFT &&
+                (plugin->abi_minor > host_minor ||
+                    plugin->abi_minor < SCHEMA_OLDEST_DRAFT),
         err, NVBW_E_INVALID,
         "C6: it was built from draft %u of nvbw/plugin.h, this host from "
-        "draft %u; rebuild it",
-        plugin->abi_minor, host_minor);
+        "draft %u, and takes drafts from %d on; rebuild it",
+        plugin->abi_minor, host_minor, SCHEMA_OLDEST_DRAFT);
     return check_minors(plugin, host_minor, err);
 }
 

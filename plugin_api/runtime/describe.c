@@ -58,6 +58,20 @@ static int32_t copy_texts(const struct reading *reading,
     return NVBW_OK;
 }
 
+static int32_t read_name(const struct reading *reading, const char *group,
+    const char *name, struct param_schema *out)
+{
+    TRY(copy_text(reading, name, &out->name));
+    FAIL_IF(!abi_is_name(out->name), reading->err, NVBW_E_INVALID,
+        "C10: a parameter has no lower_snake_case name");
+    if (group == NULL) {
+        return NVBW_OK;
+    }
+    out->flags |= NVBW_PARAM_LIST | SCHEMA_PARAM_MEMBER;
+    out->name = arena_format(reading->arena, "%s.%s", group, out->name);
+    return out->name == NULL ? no_memory(reading->err) : NVBW_OK;
+}
+
 static int32_t read_choices(const struct reading *reading,
     const struct nvbw_param *param, struct param_schema *out)
 {
@@ -76,8 +90,9 @@ static int32_t read_choices(const struct reading *reading,
         &out->choices_help, &out->choices_help_count);
 }
 
-static int32_t read_param(
-    const struct reading *reading, const void *given, struct param_schema *out)
+/* group: of a member, else NULL. */
+static int32_t read_param(const struct reading *reading, const void *given,
+    const char *group, struct param_schema *out)
 {
     struct nvbw_param param;
 
@@ -86,14 +101,27 @@ static int32_t read_param(
     out->type = param.type;
     out->unit = param.unit;
     out->flags = param.flags;
-    TRY(copy_text(reading, param.name, &out->name));
+    FAIL_IF(group != NULL && param.flags != 0, reading->err, NVBW_E_INVALID,
+        "C10: a key of group %s has flags; it has one value", group);
+    TRY(read_name(reading, group, param.name, out));
     TRY(copy_text(reading, param.help, &out->help));
     TRY(copy_text(reading, param.default_text, &out->default_text));
     TRY(copy_text(reading, param.min_text, &out->min_text));
     TRY(copy_text(reading, param.max_text, &out->max_text));
-    FAIL_IF(!abi_is_name(out->name), reading->err, NVBW_E_INVALID,
-        "C10: a parameter has no lower_snake_case name");
     return read_choices(reading, &param, out);
+}
+
+/* The list that the GROUP at position i of the testcase's parameters has. */
+static int32_t members_of(const struct reading *reading,
+    const struct nvbw_testcase *testcase, uint32_t i,
+    const struct nvbw_param *const **out, uint32_t *out_count)
+{
+    struct nvbw_param param;
+
+    TRY(abi_read(testcase->params[i], "parameter", NVBW_PARAM_LIST, &param,
+        sizeof param, reading->err));
+    *out = param.type == NVBW_TYPE_GROUP ? param.members : NULL;
+    return abi_count(*out, "members", out_count, reading->err);
 }
 
 static int32_t read_metric(
@@ -112,19 +140,44 @@ static int32_t read_metric(
     return copy_text(reading, metric.cols, &out->cols);
 }
 
+static int32_t add_param(const struct reading *reading, const void *given,
+    const char *group, struct testcase_schema *out)
+{
+    struct param_schema param = { 0 };
+
+    TRY(read_param(reading, given, group, &param));
+    FAIL_IF(out->params_count == ABI_LIST_LIMIT, reading->err, NVBW_E_INVALID,
+        "C4: it has more than %d parameters", ABI_LIST_LIMIT);
+
+    struct param_schema *const grown = arena_append(
+        reading->arena, out->params, &out->params_count, sizeof *out->params);
+
+    if (grown == NULL) {
+        return no_memory(reading->err);
+    }
+    out->params = grown;
+    grown[out->params_count - 1] = param;
+    return NVBW_OK;
+}
+
 static int32_t read_params(const struct reading *reading,
     const struct nvbw_testcase *testcase, struct testcase_schema *out)
 {
     uint32_t count = 0;
 
     TRY(abi_count(testcase->params, "params", &count, reading->err));
-    out->params = arena_alloc(reading->arena, count + 1, sizeof *out->params);
-    if (out->params == NULL) {
-        return no_memory(reading->err);
-    }
     for (uint32_t i = 0; i < count; i++) {
-        TRY(read_param(reading, testcase->params[i], &out->params[i]));
-        out->params_count = i + 1;
+        const struct nvbw_param *const *members = NULL;
+        uint32_t members_count = 0;
+
+        TRY(add_param(reading, testcase->params[i], NULL, out));
+        TRY(members_of(reading, testcase, i, &members, &members_count));
+
+        const char *const group = out->params[out->params_count - 1].name;
+
+        for (uint32_t k = 0; k < members_count; k++) {
+            TRY(add_param(reading, members[k], group, out));
+        }
     }
     return NVBW_OK;
 }
@@ -177,6 +230,7 @@ static int32_t read_testcase(const struct reading *reading,
     TRY(copy_text(reading, own->summary, &out->summary));
     TRY(copy_text(reading, own->help, &out->help));
     out->has_probe = own->probe != NULL;
+    out->has_check = own->check != NULL;
     TRY(copy_texts(
         reading, own->tags, "tags", 1, &out->tags, &out->tags_count));
     TRY(read_needs(reading, own, out));

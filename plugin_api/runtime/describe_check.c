@@ -21,6 +21,33 @@ static int has_choice(const struct param_schema *param)
     return param->choices_count > 0;
 }
 
+/* A key of a group has one default, also one with a comma in it. */
+static int is_split(const struct param_schema *param)
+{
+    return (param->flags & (NVBW_PARAM_LIST | SCHEMA_PARAM_MEMBER)) ==
+           NVBW_PARAM_LIST;
+}
+
+/* A GROUP is a list of groups with keys, and there is none unless the plan has
+ * it. */
+static int32_t check_group(const struct testcase_schema *testcase,
+    const struct param_schema *param, struct error *err)
+{
+    const struct param_schema *const next = param + 1;
+
+    FAIL_IF((param->flags & SCHEMA_PARAM_MEMBER) != 0, err, NVBW_E_INVALID,
+        "C10: parameter %s is a group within a group", param->name);
+    FAIL_IF((param->flags & NVBW_PARAM_LIST) == 0, err, NVBW_E_INVALID,
+        "C10: parameter %s is a GROUP without NVBW_PARAM_LIST", param->name);
+    FAIL_IF(param->default_text != NULL, err, NVBW_E_INVALID,
+        "C10: parameter %s is a GROUP, which has no default", param->name);
+    FAIL_IF(next >= testcase->params + testcase->params_count ||
+                (next->flags & SCHEMA_PARAM_MEMBER) == 0,
+        err, NVBW_E_INVALID, "C10: parameter %s is a GROUP without members",
+        param->name);
+    return NVBW_OK;
+}
+
 /* Each element of a LIST's default by itself. */
 static int32_t check_list(
     const struct param_schema *param, const char *list, struct error *err)
@@ -50,7 +77,7 @@ static int32_t check_value(const struct param_schema *param, const char *what,
     if (text == NULL) {
         return NVBW_OK;
     }
-    if (param->flags & NVBW_PARAM_LIST) {
+    if (is_split(param)) {
         status = check_list(param, text, &why);
     } else {
         struct quantity_value value;
@@ -78,8 +105,12 @@ static int32_t check_param(const struct testcase_schema *testcase,
     FAIL_IF(param->type == NVBW_TYPE_ENUM && !has_choice(param), err,
         NVBW_E_INVALID, "C10: parameter %s is an ENUM without choices",
         param->name);
-    FAIL_IF(param->default_text == NULL && param->type != NVBW_TYPE_TEXT, err,
-        NVBW_E_INVALID, "C10: parameter %s has no default", param->name);
+    if (param->type == NVBW_TYPE_GROUP) {
+        return check_group(testcase, param, err);
+    }
+    FAIL_IF(param->default_text == NULL && param->type != NVBW_TYPE_TEXT &&
+                (param->flags & SCHEMA_PARAM_MEMBER) == 0,
+        err, NVBW_E_INVALID, "C10: parameter %s has no default", param->name);
     TRY(check_value(param, "minimum", param->min_text, err));
     TRY(check_value(param, "maximum", param->max_text, err));
     return check_value(param, "default", param->default_text, err);

@@ -173,4 +173,5 @@ const struct nvbw_host service_host = {
     .driver = driver,
     .lend = lend,
     .join = join,
+    .refuse = service_refuse,
 };

@@ -48,6 +48,7 @@ struct task_run {
     const struct facts *facts;
     struct engine *engine; /* NULL while recording */
     uint32_t recording;
+    uint32_t checking;   /* 1: only check() is called; facts are NULL */
     uint32_t silent;     /* 1: rank 0 speaks for this one, which follows it */
     struct arena *arena; /* lives as long as the task */
     struct measure_params measure;
@@ -94,6 +95,9 @@ extern const struct nvbw_host service_host;
  * one that the task names. (service_torture.c) */
 extern const struct nvbw_host service_torture;
 
+/* The table of check(). (service_check.c) */
+extern const struct nvbw_host service_check_table;
+
 /* Prepares a task: bitmaps, places, values of parameters. NVBW_E_INVALID with
  * a message where the task makes no sense for this plugin. (service_begin.c) */
 int32_t service_begin(
@@ -102,6 +106,10 @@ int32_t service_begin(
  * in the task's arena. (service_task.c) */
 void service_carry_out(struct service *service,
     const struct loaded_testcase *testcase, struct done_frame *out);
+/* check() of a testcase that has one; returns what it returned. What it refuses
+ * is sent at once. (service_check.c) */
+int32_t service_check(
+    struct service *service, const struct loaded_testcase *testcase);
 /* Sends what was logged. */
 void service_flush_log(struct service *service);
 /* service_flush_log for measure_request. */
@@ -158,6 +166,8 @@ int64_t service_param_int(struct nvbw_ctx *ctx, const char *name, uint32_t i);
 double service_param_real(struct nvbw_ctx *ctx, const char *name, uint32_t i);
 const char *service_param_text(
     struct nvbw_ctx *ctx, const char *name, uint32_t i);
+int32_t service_refuse(
+    struct nvbw_ctx *ctx, const char *name, uint32_t i, const char *text);
 const struct nvbw_place *const *service_places(
     struct nvbw_ctx *ctx, const char *axis);
 

@@ -17,7 +17,7 @@ static int32_t mark_cells(struct task_run *run, struct error *err)
 {
     const struct task_frame *const task = run->task;
 
-    if (run->recording) {
+    if (run->recording || run->checking) {
         return NVBW_OK;
     }
     run->cells_count = unit_cell_span(&run->unit);
@@ -89,6 +89,7 @@ static void fill_gpu(const struct task_run *run, const struct gpu_facts *gpu,
         .units = gpu->units,
         .memory = gpu->memory_bytes,
         .cache = gpu->l2_bytes,
+        .number = gpu->index,
     };
 }
 
@@ -104,6 +105,7 @@ static void fill_node(const struct task_run *run, const struct node_facts *node,
         .units = node->cpu_count,
         .memory = node->memory_bytes,
         .cache = node->cache_bytes,
+        .number = node->number,
     };
 }
 
@@ -236,9 +238,11 @@ int32_t service_begin(
     run->unit = run->task->unit;
     TRY(mark_cells(run, err));
     TRY(parse_params(run, testcase, err));
-    TRY(make_places(run, 1, &run->gpus, err));
-    TRY(make_places(run, 0, &run->nodes, err));
-    TRY(make_ranks(run, err));
+    if (!run->checking) {
+        TRY(make_places(run, 1, &run->gpus, err));
+        TRY(make_places(run, 0, &run->nodes, err));
+        TRY(make_ranks(run, err));
+    }
     service->run = run;
     service->ctx.host = run->recording ? &service_torture : &service_host;
     service->ctx.testcase = service->plugin.testcases[at].given;

@@ -143,4 +143,5 @@ const struct nvbw_host service_torture = {
     .driver = driver,
     .lend = lend,
     .join = join,
+    .refuse = service_refuse,
 };

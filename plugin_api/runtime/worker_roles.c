@@ -193,8 +193,8 @@ static int32_t need_service(
     const char *const file = job->task->plugin_file;
 
     FAIL_IF(file == NULL, err, NVBW_E_INVALID, "the task names no plugin");
-    FAIL_IF(job->worker->facts == NULL, err, NVBW_E_INVALID,
-        "the worker was given a task before the facts");
+    FAIL_IF(job->worker->facts == NULL && job->task->role != TASK_CHECK, err,
+        NVBW_E_INVALID, "the worker was given a task before the facts");
     *out = job->silent ? find_named(job->worker, job->task->unit.plugin)
                        : find_service(job->worker, file);
     FAIL_IF(*out == NULL && job->silent, err, NVBW_E_INVALID,
@@ -323,6 +323,60 @@ static void end_together(struct job *job)
     }
 }
 
+/* What it refuses was sent; what it returns says whether it could tell. */
+static void conclude_check(
+    struct job *job, const struct service *service, int32_t status)
+{
+    const struct task_run *const run = service->run;
+    struct error err = { 0 };
+
+    if (run->broken.status < 0) {
+        error_set(&err, NVBW_E_INVALID, "plugin %s, testcase %s: %.900s",
+            service->plugin.schema.name, run->unit.testcase, run->broken.text);
+        fail_job(job, "contract", &err);
+    } else if (status != NVBW_OK) {
+        error_set(&err, NVBW_E_INVALID,
+            "plugin %s, testcase %s: C28: check() returned %d",
+            service->plugin.schema.name, run->unit.testcase, status);
+        fail_job(job, "contract", &err);
+    }
+}
+
+static void check_values(struct job *job)
+{
+    struct task_run *const run = arena_alloc(job->arena, 1, sizeof *run);
+    struct service *service = NULL;
+    struct error err = { 0 };
+
+    if (run == NULL || need_service(job, &service, &err) < 0) {
+        fail_job(job, "refused", &err);
+        return;
+    }
+    if (service->init_status < 0) {
+        return; /* its cells will say so */
+    }
+    *run = (struct task_run){
+        .task = job->task, .checking = 1, .arena = job->arena
+    };
+    if (service_begin(service, run, &err) < 0) {
+        fail_job(job, "contract", &err);
+        return;
+    }
+
+    const int32_t at = loader_find(&service->plugin, job->task->unit.testcase);
+    const struct loaded_testcase *const testcase =
+        &service->plugin.testcases[at];
+
+    if (testcase->own.check != NULL) {
+        const int32_t status = service_check(service, testcase);
+
+        service_flush_log(service);
+        conclude_check(job, service, status);
+    }
+    service->run = NULL;
+    service->ctx.testcase = NULL;
+}
+
 /* Of an MPI job rank 0 passes the task on. */
 static void measure_unit(struct job *job)
 {
@@ -442,6 +496,7 @@ static role_fn *const roles[] = {
     [TASK_JOIN] = join,
     [TASK_FOLLOW] = follow,
     [TASK_WATCH] = open_watch,
+    [TASK_CHECK] = check_values,
 };
 
 void worker_do_task(struct worker *worker, const struct task_frame *task,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The nvbw-host authors
-"""Plugins built from an older draft of the header and from a newer one are
-named and refused, and the rest of the plan runs; one built from this draft's
-frozen copy runs."""
+"""Plugins built from a draft of the header that this one did not grow from, and
+from a newer one, are named and refused, and the rest of the plan runs; those
+built from the frozen copies of this draft and of older ones run."""
 from harness import *
 
 FROZEN = BUILD / "tests" / "abi" / "plugins"
@@ -44,7 +44,8 @@ def test_runs(name, file):
 
 
 test_refused("frozen_draft0", FROZEN / "frozen_draft0.so",
-             ["frozen_draft0", "draft 0", "draft 1", "rebuild"])
+             ["frozen_draft0", "draft 0", "draft 2", "from 1 on", "rebuild"])
 test_refused("newer_minor", NEWER, ["newer_minor", "99"])
 test_runs("frozen_draft1", FROZEN / "frozen_draft1.so")
+test_runs("frozen_draft2", FROZEN / "frozen_draft2.so")
 finish()

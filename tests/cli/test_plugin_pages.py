@@ -15,6 +15,8 @@ def param(one):
                       ("max_text", "at most")):
         if one.get(key):
             text += f", {word} {one[key]}"
+    if "." in one["name"] and one.get("default_text") is None:
+        text += ", must be given"
     text += f"): {one.get('help') or ''}\n"
     for name, words in zip(one.get("choices") or [],
                            one.get("choices_help") or []):

@@ -47,15 +47,16 @@
 /* ---- Version ------------------------------------------------------------
  *
  * The major version is in the name of the exported symbol. Until 1.0 is
- * frozen this header is a draft: a host accepts only plugins built from the
- * very same draft, told by NVBW_MAGIC and NVBW_ABI_MINOR together. From then
- * on a host accepts every plugin whose min_host_minor is not above its own
- * minor, however old or new the plugin is.
+ * frozen this header is a draft, told by NVBW_MAGIC and NVBW_ABI_MINOR
+ * together: a host accepts plugins built from its own draft and from those back
+ * to draft 1, since when the header has only grown. From 1.0 on a host accepts
+ * every plugin whose min_host_minor is not above its own minor, however old or
+ * new the plugin is.
  */
 #define NVBW_MAGIC_DRAFT   UINT64_C(0x5446445742564e7e) /* "~NVBWDFT" */
 #define NVBW_MAGIC_RELEASE UINT64_C(0x47554c505742564e) /* "NVBWPLUG" */
 #define NVBW_MAGIC         NVBW_MAGIC_DRAFT
-#define NVBW_ABI_MINOR     1
+#define NVBW_ABI_MINOR     2
 
 /* ---- Numbers ------------------------------------------------------------ */
 
@@ -96,7 +97,9 @@ enum { NVBW_HIGHER = 1, NVBW_LOWER = 2 };
  *   DURATION  "60 s", "250 ms", "2 h"; a bare number is an error
  *   REAL      0.25; with unit RATIO also "0.5 %"
  *   TEXT      anything
- *   ENUM      one of choices */
+ *   ENUM      one of choices
+ *   GROUP     a list of groups, ( { key = value; ... }, ... ), whose keys are
+ *             the members; since minor 2 */
 enum {
     NVBW_TYPE_BOOL = 1,
     NVBW_TYPE_INT = 2,
@@ -104,7 +107,8 @@ enum {
     NVBW_TYPE_DURATION = 4,
     NVBW_TYPE_REAL = 5,
     NVBW_TYPE_TEXT = 6,
-    NVBW_TYPE_ENUM = 7
+    NVBW_TYPE_ENUM = 7,
+    NVBW_TYPE_GROUP = 8
 };
 
 /* Initiator: who moves the bytes. */
@@ -224,7 +228,12 @@ typedef void nvbw_driver_fn(void);
 /* A parameter. The standard ones (buffer_size, samples, mode, ...; see
  * `nvbw-host help parameters`) belong to the host and every testcase has
  * them; declare only your own. A list in a plan for a parameter that takes
- * one value is a sweep: the host makes one unit of work per value. */
+ * one value is a sweep: the host makes one unit of work per value.
+ *
+ * A GROUP parameter p is a LIST without a default, of as many elements as the
+ * plan has groups. Read as text, an element of it is where the plan has that
+ * group, "plan.cfg:12", for messages; the value that the group has for a key is
+ * that element of "p.key". */
 struct nvbw_param {
     uint32_t size, flags;     /* NVBW_PARAM_LIST */
     uint32_t type;            /* NVBW_TYPE_* */
@@ -235,6 +244,9 @@ struct nvbw_param {
                                  elements by commas */
     const char *min_text, *max_text; /* inclusive, or NULL */
     const char *const *choices; /* ENUM: name, help, name, help, ..., NULL */
+    const struct nvbw_param *const *members; /* GROUP: its keys, each of one
+                            value; a key without a default must be given.
+                            Since minor 2 */
 };
 
 /* A metric: a figure, a row, a column or a matrix of them. Its axes say
@@ -285,6 +297,12 @@ struct nvbw_testcase {
                             or skip(ctx, NULL, ...); may be NULL */
     nvbw_call_fn *run;   /* may be called again, in another process, for
                             some of the cells; what it begins it ends */
+    nvbw_call_fn *check; /* whether the values of the parameters make sense
+                            together: calls refuse() for each that does not and
+                            returns NVBW_OK. Called before anything runs, also
+                            by check-plan, in a process without CUDA and
+                            without facts: it may read parameters, log and
+                            refuse, no more. May be NULL. Since minor 2 */
 };
 
 /* The plugin. init and fini may be NULL; init must not touch CUDA. */
@@ -390,6 +408,8 @@ struct nvbw_place {
     uint64_t cache;         /* bytes of L2 or L3 */
     const char *rack;       /* rank: its rack's name, else NULL */
     uint64_t clique;        /* rank: NVLink clique, else 0 */
+    int64_t number;         /* what plans and reports call it: of a GPU, a node
+                               or a rank. Since minor 2 */
 };
 
 /* MPI plugins lend the runtime one collective: gathers `bytes` from every
@@ -472,6 +492,12 @@ struct nvbw_host {
      * lend gave is then used for all that ranks have to agree on. init of an
      * MPI plugin is called in one process of each rank, and only there. */
     int32_t (*join)(struct nvbw_ctx *, uint32_t rank, uint32_t ranks);
+    /* In check only: element i of a parameter, or of a key of a GROUP, is
+     * wrong; text says what and what to do. The host puts the place in the plan
+     * before it. Where the plan does not give the element the place is that of
+     * the parameter, or of the suite. Returns NVBW_OK. Since minor 2 */
+    int32_t (*refuse)(
+        struct nvbw_ctx *, const char *name, uint32_t i, const char *text);
 };
 
 /* The one argument of your functions. */

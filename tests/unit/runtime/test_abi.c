@@ -27,15 +27,18 @@ struct accept_case {
     const char *rule; /* in the message; NULL: accepted */
 };
 
-/* C6: a draft accepts its very self, a release every plugin that does not ask
- * for a newer host. */
+/* C6: a draft accepts itself and those it grew from, a release every plugin
+ * that does not ask for a newer host. */
 static void test_accept(void **state)
 {
     static const struct accept_case cases[] = {
-        { NVBW_MAGIC_DRAFT, 0, 0, NVBW_MAGIC_DRAFT, 0, NULL },
-        { NVBW_MAGIC_DRAFT, 1, 0, NVBW_MAGIC_DRAFT, 0, "C6" },
-        { NVBW_MAGIC_DRAFT, 0, 0, NVBW_MAGIC_DRAFT, 1, "C6" },
-        { NVBW_MAGIC_DRAFT, 0, 0, NVBW_MAGIC_RELEASE, 0, "C6" },
+        { NVBW_MAGIC_DRAFT, 2, 0, NVBW_MAGIC_DRAFT, 2, NULL },
+        { NVBW_MAGIC_DRAFT, 1, 1, NVBW_MAGIC_DRAFT, 2, NULL },
+        { NVBW_MAGIC_DRAFT, 2, 1, NVBW_MAGIC_DRAFT, 2, NULL },
+        { NVBW_MAGIC_DRAFT, 3, 0, NVBW_MAGIC_DRAFT, 2, "C6" },
+        { NVBW_MAGIC_DRAFT, 0, 0, NVBW_MAGIC_DRAFT, 2, "C6" },
+        { NVBW_MAGIC_DRAFT, 2, 3, NVBW_MAGIC_DRAFT, 2, "C6" },
+        { NVBW_MAGIC_DRAFT, 2, 0, NVBW_MAGIC_RELEASE, 2, "C6" },
         { NVBW_MAGIC_RELEASE, 0, 0, NVBW_MAGIC_DRAFT, 0, "C6" },
         { NVBW_MAGIC_RELEASE, 0, 0, NVBW_MAGIC_RELEASE, 7, NULL },
         { NVBW_MAGIC_RELEASE, 9, 3, NVBW_MAGIC_RELEASE, 7, NULL },

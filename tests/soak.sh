@@ -4,11 +4,11 @@
 # Long runs that the tests have no time for, in bounded time:
 #   tests/soak.sh [-b BUILD] [-m MINUTES] [-o FOLDER] [NAME...]
 # MINUTES (60) are shared by the fuzz targets. Names choose steps: a fuzz
-# target, "fuzz" for all of them, "kill_resume", "kill_loss", "torture"; left
-# out, all are run, those after the fuzz targets by count. BUILD (build) is a
-# configured build of this tree; the fuzz targets are built beside it with
-# clang. Prints a line per step, keeps logs and what crashed in FOLDER
-# (build-soak). Exit 0, or 1 where something was found.
+# target, "fuzz" for all of them, "kill_resume", "kill_loss", "crashes",
+# "torture"; left out, all are run, those after the fuzz targets by count.
+# BUILD (build) is a configured build of this tree; the fuzz targets are built
+# beside it with clang. Prints a line per step, keeps logs and what crashed in
+# FOLDER (build-soak). Exit 0, or 1 where something was found.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tree=$PWD build=build minutes=60 out=build-soak
@@ -23,7 +23,7 @@ while getopts b:m:o: option; do
 done
 shift $((OPTIND - 1))
 wanted=("$@")
-[ $# -gt 0 ] || wanted=(fuzz kill_resume kill_loss torture)
+[ $# -gt 0 ] || wanted=(fuzz kill_resume kill_loss crashes torture)
 mkdir -p "$out"
 out=$(cd "$out" && pwd) build=$(cd "$build" && pwd)
 found=0
@@ -96,6 +96,9 @@ done
 for name in "${wanted[@]}"; do
   case $name in
     kill_resume) script kill_resume tests/bench/kill_resume.py "$build" 200 ;;
+    crashes)
+      NVBW_BUILD_DIR=$build script crashes python3 tests/cli/test_crashes.py 1000
+      ;;
     kill_loss) script kill_loss tests/bench/kill_loss.py "$build" 50 ;;
     torture) torture ;;
     fuzz) ;;

@@ -66,7 +66,9 @@ enum { TMA_THREADS = 64, TMA_TILE = 1024, TMA_STAGES = 2 };
 
 /* copy: one vector a thread and turn, for grids that cover everything.
  * copy_wide: four in flight a thread, for grids of few blocks.
- * tma: by bulk copies through shared memory. */
+ * tma: by bulk copies through shared memory.
+ * copy_multicast: dst is an address of a multicast object, and both it and src
+ * are multiples of 16; of a last word of 4 bytes all are stored. */
 struct copy_args {
     uint64_t dst, src, bytes, stamps;
 };
@@ -167,6 +169,7 @@ struct stream_args {
     X(copy, copy)                                                              \
     X(copy_wide, copy)                                                         \
     X(tma, copy)                                                               \
+    X(copy_multicast, copy)                                                    \
     X(split, split)                                                            \
     X(read, read)                                                              \
     X(write, write)                                                            \

@@ -2,6 +2,7 @@
  * Copyright The nvbw-host authors */
 /* The kernels that move the bytes of flows, as one module. */
 #include "copy.cuh"
+#include "multicast.cuh"
 #include "numbers.cuh"
 #include "read.cuh"
 #include "stream.cuh"

@@ -32,6 +32,7 @@ static const uint32_t tile_bytes[SM_KERNELS_END] = {
     [SM_KERNEL_copy] = TILE_ONE,
     [SM_KERNEL_copy_wide] = TILE_FOUR,
     [SM_KERNEL_tma] = TMA_STAGES * TMA_TILE,
+    [SM_KERNEL_copy_multicast] = TILE_ONE,
     [SM_KERNEL_split] = TILE_BOTH_WAYS,
     [SM_KERNEL_read] = TILE_FOUR,
     [SM_KERNEL_write] = TILE_ONE,

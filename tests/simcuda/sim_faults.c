@@ -107,6 +107,7 @@ static const struct {
     { "copy:flip=", FAULT_COPY_FLIP, VALUE_NUMBER, 0 },
     { "copy:skip=", FAULT_COPY_SKIP, VALUE_NUMBER, 0 },
     { "peer:drop", FAULT_PEER_DROP, VALUE_NONE, 1 },
+    { "multicast:drop=", FAULT_MULTICAST_DROP, VALUE_GPU, 1 },
     { "stream:hang=", FAULT_STREAM_HANG, VALUE_NUMBER, 0 },
     { "kernel:fail=", FAULT_KERNEL_FAIL, VALUE_NUMBER, 0 },
     { "kernel:serial", FAULT_KERNEL_SERIAL, VALUE_NONE, 1 },

@@ -10,6 +10,8 @@
  *   copy:skip=N        the N-th copy moves nothing
  *   peer:drop          copies between GPUs move nothing, and what a kernel
  *                      fills in another GPU's memory is lost
+ *   multicast:drop=G   what is stored to all GPUs at once does not arrive in
+ *                      GPU G
  *   stream:hang=N      the N-th operation and all behind it never end
  *   kernel:fail=N      the N-th kernel ends with a sticky error (719)
  *   kernel:serial      a GPU runs one kernel at a time
@@ -46,6 +48,7 @@ enum fault_kind {
     FAULT_COPY_FLIP,
     FAULT_COPY_SKIP,
     FAULT_PEER_DROP,
+    FAULT_MULTICAST_DROP,
     FAULT_STREAM_HANG,
     FAULT_KERNEL_FAIL,
     FAULT_KERNEL_SERIAL,

@@ -7,6 +7,7 @@
 #include "pattern.h"
 #include "sim_contents.h"
 #include "sim_kernels.h"
+#include "sim_multicast.h"
 
 static void *address_of(uint64_t address)
 {
@@ -81,6 +82,100 @@ static cu_result tma_plan(const struct kernel_launch *launch, struct sim_op *op)
 {
     return copy_plan(launch, op);
 }
+
+/* ---- To all at once ------------------------------------------------------ */
+
+/* What is stored for this GPU is lost on the way. */
+static int is_lost(uint32_t gpu_number)
+{
+    const struct sim_machine *const machine = sim_machine();
+
+    for (uint32_t i = 0; i < machine->profile.count; i++) {
+        if (machine->gpus[i].profile->number == gpu_number) {
+            return faults_of_gpu(
+                       &machine->faults, FAULT_MULTICAST_DROP, i, 1) != 0;
+        }
+    }
+    return 0;
+}
+
+static void copy_multicast_finish(struct sim_op *op)
+{
+    const struct sim_gpu *const subject = op->subject;
+    const uint32_t gpu = (uint32_t)(subject - sim_machine()->gpus);
+    struct copy_args args;
+    uint64_t at = 0;
+
+    memcpy(&args, op->words, sizeof args);
+    struct multicast *const multicast =
+        place_multicast(sim_machine(), gpu, args.dst, args.bytes, &at);
+    const uint32_t members =
+        multicast == NULL ? 0 : multicast_members(multicast);
+
+    contents_touch(&sim_machine()->memory, args.src, args.bytes);
+    for (uint32_t i = 0; i < members; i++) {
+        unsigned char *const part =
+            multicast_part(multicast, i, at, args.bytes);
+
+        if (part != NULL && !is_lost(multicast_gpu(multicast, i))) {
+            memcpy(part, address_of(args.src), args.bytes);
+        }
+    }
+    kernel_stamp(op, args.stamps);
+}
+
+/* Another member than the GPU that stores, whose link stands for all. */
+static void find_far_member(const struct kernel_launch *launch,
+    const struct multicast *multicast, struct place *out)
+{
+    const struct sim_machine *const machine = launch->machine;
+    const uint32_t own = machine->gpus[launch->context->gpu].profile->number;
+
+    *out = (struct place){
+        .kind = PLACE_DEVICE, .gpu = launch->context->gpu, .accessible = 1
+    };
+    for (uint32_t i = 0; i < machine->profile.count; i++) {
+        const uint32_t number = machine->gpus[i].profile->number;
+
+        if (number != own && multicast_has(multicast, number)) {
+            out->gpu = i;
+            return;
+        }
+    }
+}
+
+/* All have to have bound memory there. */
+static cu_result copy_multicast_plan(
+    const struct kernel_launch *launch, struct sim_op *op)
+{
+    struct copy_args args;
+    struct place src;
+    struct place dst;
+    uint64_t at = 0;
+
+    memcpy(&args, op->words, sizeof args);
+    struct multicast *const multicast = place_multicast(
+        launch->machine, launch->context->gpu, args.dst, args.bytes, &at);
+
+    if (multicast == NULL || args.dst % SM_VECTOR != 0 ||
+        args.src % SM_VECTOR != 0 || !kernel_may_stamp(launch, args.stamps) ||
+        kernel_reach(launch, args.src, args.bytes, &src) != CU_SUCCESS) {
+        return CU_ERROR_ILLEGAL_ADDRESS;
+    }
+    for (uint32_t i = 0; i < multicast_members(multicast); i++) {
+        if (multicast_part(multicast, i, at, args.bytes) == NULL) {
+            return CU_ERROR_ILLEGAL_ADDRESS;
+        }
+    }
+    kernel_remember(launch, op);
+    op->finish = copy_multicast_finish;
+    find_far_member(launch, multicast, &dst);
+    path_copy(launch->machine, launch->context->gpu, &dst, &src, args.bytes,
+        BY_KERNEL, op);
+    return CU_SUCCESS;
+}
+
+/* ---- Both ways ----------------------------------------------------------- */
 
 static void split_finish(struct sim_op *op)
 {

@@ -21,15 +21,19 @@ enum memory_kind {
 enum { MEMORY_GPUS = 1024, MEMORY_NEAR = -1 };
 
 struct contents;
+struct multicast;
 
 struct memory_range {
     struct memory_range *next;
     enum memory_kind kind;
     uint64_t base, bytes;
-    uint32_t gpu;      /* of DEVICE and MAPPED */
-    int32_t node;      /* of host memory; MEMORY_NEAR: where the GPU is */
-    uint64_t handle;   /* MAPPED */
-    uint64_t *allowed; /* MAPPED: bit per GPU */
+    uint32_t gpu;    /* of DEVICE and MAPPED */
+    int32_t node;    /* of host memory; MEMORY_NEAR: where the GPU is */
+    uint64_t handle; /* MAPPED */
+    struct multicast *multicast; /* MAPPED: of an object, and from where in it
+                                    on; else NULL */
+    uint64_t multicast_at;
+    uint64_t *allowed;         /* MAPPED: bit per GPU */
     struct contents *contents; /* of large ones, NULL: always real */
 };
 

@@ -44,7 +44,7 @@ int place_find(struct sim_machine *machine, uint32_t executor, uint64_t address,
         out->accessible = machine->gpus[executor].profile->coherent != 0;
         return memory_is_pageable(&machine->memory, address, bytes);
     }
-    if (range->kind == MEMORY_RESERVED) {
+    if (range->kind == MEMORY_RESERVED || range->multicast != NULL) {
         return 0;
     }
     out->kind = place_kinds[range->kind];
@@ -53,6 +53,20 @@ int place_find(struct sim_machine *machine, uint32_t executor, uint64_t address,
     out->accessible = is_accessible(machine, executor, range);
     out->strict = range->kind == MEMORY_MAPPED;
     return 1;
+}
+
+struct multicast *place_multicast(struct sim_machine *machine,
+    uint32_t executor, uint64_t address, uint64_t bytes, uint64_t *out_at)
+{
+    const struct memory_range *range =
+        memory_find(&machine->memory, address, bytes);
+
+    if (range == NULL || range->multicast == NULL ||
+        !is_accessible(machine, executor, range)) {
+        return NULL;
+    }
+    *out_at = range->multicast_at + (address - range->base);
+    return range->multicast;
 }
 
 int place_extent(struct sim_machine *machine, uint64_t address,

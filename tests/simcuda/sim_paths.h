@@ -17,9 +17,15 @@ struct place {
     int strict;     /* not even a staged copy where it is not */
 };
 
-/* Where the bytes are, as the executing GPU sees them. 0: nowhere. */
+/* Where the bytes are, as the executing GPU sees them. 0: nowhere, or in no
+ * one place. */
 int place_find(struct sim_machine *machine, uint32_t executor, uint64_t address,
     uint64_t bytes, struct place *out);
+
+/* The multicast object that the executing GPU stores to there, and where in it;
+ * NULL: none. */
+struct multicast *place_multicast(struct sim_machine *machine,
+    uint32_t executor, uint64_t address, uint64_t bytes, uint64_t *out_at);
 
 enum path_initiator { BY_ENGINE, BY_KERNEL };
 

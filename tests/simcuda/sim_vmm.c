@@ -12,29 +12,25 @@
 
 #include "sim_entry.h"
 #include "sim_machine.h"
+#include "sim_multicast.h"
 #include "sim_vmm.h"
 
-#define GRANULARITY (UINT64_C(2) << 20)
+#define GRANULARITY VMM_GRANULARITY
 #define FOOT_BYTES  UINT64_C(4096)
 #define FOOT_MAGIC  UINT64_C(0x314d4d5653425756)
 
 /* Stands behind the memory in the file. */
 struct foot {
     uint64_t magic, bytes;
-    uint32_t gpu, multicast;
-};
-
-struct vmm_memory {
-    struct vmm_memory *next;
-    uint64_t handle, bytes;
-    uint32_t gpu, users, imported;
-    int descriptor;
+    uint64_t state_bytes; /* of a multicast object: they stand before it */
+    uint64_t handle_types;
+    uint32_t gpu, unused;
 };
 
 static struct vmm_memory *memories;
 static uint64_t next_handle;
 
-static struct vmm_memory *find(uint64_t handle)
+struct vmm_memory *vmm_find(uint64_t handle)
 {
     struct vmm_memory *memory = memories;
 
@@ -42,13 +38,6 @@ static struct vmm_memory *find(uint64_t handle)
         memory = memory->next;
     }
     return memory;
-}
-
-uint64_t vmm_bytes(uint64_t handle)
-{
-    const struct vmm_memory *memory = find(handle);
-
-    return memory == NULL ? 0 : memory->bytes;
 }
 
 static cu_result check_prop(const struct cu_allocation_prop *prop)
@@ -84,16 +73,25 @@ cu_result cuMemGetAllocationGranularity(
                    : granularity(out, prop));
 }
 
-static struct vmm_memory *note(int descriptor, uint64_t bytes, uint32_t gpu)
+/* Closes the descriptor where there is no memory. */
+static struct vmm_memory *note(int descriptor, const struct foot *foot)
 {
     struct vmm_memory *memory = calloc(1, sizeof *memory);
 
+    if (memory != NULL && foot->state_bytes > 0) {
+        memory->multicast = multicast_open(descriptor, foot->bytes);
+        if (memory->multicast == NULL) {
+            free(memory);
+            memory = NULL;
+        }
+    }
     if (memory == NULL) {
+        close(descriptor);
         return NULL;
     }
     memory->handle = ++next_handle;
-    memory->bytes = bytes;
-    memory->gpu = gpu;
+    memory->bytes = foot->bytes;
+    memory->handle_types = foot->handle_types;
     memory->users = 1;
     memory->descriptor = descriptor;
     memory->next = memories;
@@ -101,29 +99,31 @@ static struct vmm_memory *note(int descriptor, uint64_t bytes, uint32_t gpu)
     return memory;
 }
 
-uint64_t vmm_make(uint64_t bytes, uint32_t gpu)
+struct vmm_memory *vmm_make(
+    uint64_t bytes, uint64_t state_bytes, uint32_t gpu, uint64_t handle_types)
 {
     const struct foot foot = { .magic = FOOT_MAGIC,
         .bytes = bytes,
+        .state_bytes = state_bytes,
+        .handle_types = handle_types,
         .gpu = sim_machine()->gpus[gpu].profile->number };
+    const off_t at = (off_t)(bytes + state_bytes);
     const int descriptor = memfd_create("nvbw-sim", MFD_CLOEXEC);
 
     if (descriptor < 0) {
-        return 0;
+        return NULL;
     }
-    if (ftruncate(descriptor, (off_t)(bytes + FOOT_BYTES)) != 0 ||
-        pwrite(descriptor, &foot, sizeof foot, (off_t)bytes) !=
-            (ssize_t)sizeof foot) {
+    if (ftruncate(descriptor, at + (off_t)FOOT_BYTES) != 0 ||
+        pwrite(descriptor, &foot, sizeof foot, at) != (ssize_t)sizeof foot) {
         close(descriptor);
-        return 0;
+        return NULL;
     }
-    const struct vmm_memory *memory = note(descriptor, bytes, gpu);
+    struct vmm_memory *memory = note(descriptor, &foot);
 
-    if (memory == NULL) {
-        close(descriptor);
-        return 0;
+    if (memory != NULL) {
+        memory->gpu = gpu;
     }
-    return memory->handle;
+    return memory;
 }
 
 static cu_result create(
@@ -150,11 +150,15 @@ static cu_result create(
     if (bytes > total - gpu->used_bytes) {
         return CU_ERROR_OUT_OF_MEMORY;
     }
-    *out = vmm_make(bytes, (uint32_t)prop->location.id);
-    if (*out == 0) {
+    struct vmm_memory *memory =
+        vmm_make(bytes, 0, (uint32_t)prop->location.id, prop->handle_types);
+
+    if (memory == NULL) {
         return CU_ERROR_OUT_OF_MEMORY;
     }
+    memory->counted = 1;
     gpu->used_bytes += bytes;
+    *out = memory->handle;
     return CU_SUCCESS;
 }
 
@@ -165,8 +169,7 @@ cu_result cuMemCreate(cu_memory *out, size_t bytes,
                                      : create(out, bytes, prop));
 }
 
-/* Handle and mappings each keep it. */
-static void release(struct vmm_memory *memory)
+void vmm_release(struct vmm_memory *memory)
 {
     if (--memory->users > 0) {
         return;
@@ -177,7 +180,10 @@ static void release(struct vmm_memory *memory)
             break;
         }
     }
-    if (!memory->imported) {
+    if (memory->multicast != NULL) {
+        multicast_close(memory->multicast);
+    }
+    if (memory->counted) {
         sim_machine()->gpus[memory->gpu].used_bytes -= memory->bytes;
     }
     close(memory->descriptor);
@@ -186,12 +192,12 @@ static void release(struct vmm_memory *memory)
 
 static cu_result release_handle(uint64_t handle)
 {
-    struct vmm_memory *memory = find(handle);
+    struct vmm_memory *memory = vmm_find(handle);
 
     if (memory == NULL) {
         return CU_ERROR_INVALID_VALUE;
     }
-    release(memory);
+    vmm_release(memory);
     return CU_SUCCESS;
 }
 
@@ -246,13 +252,17 @@ static cu_result map_memory(
     cu_address address, size_t bytes, size_t offset, uint64_t handle)
 {
     struct memory_map *map = &sim_machine()->memory;
-    struct vmm_memory *memory = find(handle);
+    struct vmm_memory *memory = vmm_find(handle);
     const struct memory_range *room = memory_find(map, address, bytes);
 
     if (memory == NULL || room == NULL || room->kind != MEMORY_RESERVED ||
         bytes == 0 || bytes % GRANULARITY != 0 || offset % GRANULARITY != 0 ||
         offset > memory->bytes || bytes > memory->bytes - offset) {
         return CU_ERROR_INVALID_VALUE;
+    }
+    if (memory->multicast != NULL &&
+        !multicast_is_complete(memory->multicast)) {
+        return CU_ERROR_ILLEGAL_STATE;
     }
     /* Readable and writable for the process from now on; whether a GPU may is
      * kept apart. */
@@ -270,6 +280,8 @@ static cu_result map_memory(
     range->allowed = calloc(MEMORY_GPUS / 64, sizeof *range->allowed);
     range->gpu = memory->gpu;
     range->handle = handle;
+    range->multicast = memory->multicast;
+    range->multicast_at = offset;
     memory->users++;
     return CU_SUCCESS;
 }
@@ -293,11 +305,11 @@ static cu_result unmap(cu_address address, size_t bytes)
     for (uint32_t i = 0; i < machine->profile.count; i++) {
         sim_drain(sim_context_of(i));
     }
-    struct vmm_memory *memory = find(range->handle);
+    struct vmm_memory *memory = vmm_find(range->handle);
 
     memory_drop(&machine->memory, range);
     if (memory != NULL) {
-        release(memory);
+        vmm_release(memory);
     }
     return CU_SUCCESS;
 }
@@ -317,9 +329,14 @@ static cu_result allow(
         return CU_ERROR_INVALID_VALUE;
     }
     const struct profile_gpu *from = sim_machine()->gpus[gpu].profile;
+
+    if (range->multicast != NULL &&
+        !multicast_has(range->multicast, from->number)) {
+        return CU_ERROR_INVALID_DEVICE;
+    }
     const struct profile_gpu *to = sim_machine()->gpus[range->gpu].profile;
 
-    if (gpu != range->gpu &&
+    if (range->multicast == NULL && gpu != range->gpu &&
         (!from->peer || !to->peer || from->island != to->island)) {
         return CU_ERROR_INVALID_DEVICE;
     }
@@ -370,9 +387,10 @@ struct fabric_name {
 static cu_result export_memory(
     void *out, uint64_t handle, unsigned int handle_type)
 {
-    const struct vmm_memory *memory = find(handle);
+    const struct vmm_memory *memory = vmm_find(handle);
 
-    if (out == NULL || memory == NULL) {
+    if (out == NULL || memory == NULL ||
+        (memory->handle_types & handle_type) == 0) {
         return CU_ERROR_INVALID_VALUE;
     }
     if (handle_type == CU_HANDLE_DESCRIPTOR) {
@@ -462,14 +480,12 @@ static cu_result import_memory(
         close(descriptor);
         return CU_ERROR_INVALID_VALUE;
     }
-    struct vmm_memory *memory =
-        note(descriptor, foot.bytes, find_gpu(foot.gpu));
+    struct vmm_memory *memory = note(descriptor, &foot);
 
     if (memory == NULL) {
-        close(descriptor);
         return CU_ERROR_OUT_OF_MEMORY;
     }
-    memory->imported = 1;
+    memory->gpu = find_gpu(foot.gpu);
     *out = memory->handle;
     return CU_SUCCESS;
 }

@@ -21,8 +21,8 @@ static int32_t ask(struct prepared *prepared,
     uint32_t count = 0;
 
     TRY(prepare_gpus(prepared, &gpus, &count, err));
-    return needs_check(
-        testcase, &prepared->facts, gpus, count, 0, prepared->arena, out, err);
+    return needs_check(testcase, &prepared->facts, gpus, count,
+        (struct needs_rules){ 0 }, prepared->arena, out, err);
 }
 
 /* A reason that several testcases in a row share is given once, after them.

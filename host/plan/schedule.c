@@ -30,7 +30,7 @@ struct builder {
     uint32_t *allowed; /* --devices: positions in facts->gpus */
     uint32_t allowed_count;
     uint32_t round;
-    uint32_t mpi;
+    struct needs_rules rules;
 };
 
 /* The suite at hand. */
@@ -222,7 +222,7 @@ static int32_t set_needs(const struct builder *builder,
         return NVBW_OK;
     }
     TRY(needs_check(testcase, builder->facts, unit->gpus, unit->gpus_count,
-        builder->mpi, builder->arena, &answer, err));
+        builder->rules, builder->arena, &answer, err));
     unit->state = answer.state;
     unit->reason = answer.reason;
     unit->message = answer.message;
@@ -266,7 +266,7 @@ static int32_t add_point(const struct builder *builder,
     TRY(apply_settings(builder, at, testcase, &unit, err));
     TRY(quantity_duration(
         unit_param(&unit, "timeout")->values[0], &unit.timeout_ns, err));
-    if (builder->mpi && unit.timeout_ns < mpi_least_ns) {
+    if (builder->rules.mpi && unit.timeout_ns < mpi_least_ns) {
         unit.timeout_ns = mpi_least_ns;
     }
     TRY(select_gpus(builder, &unit, err));
@@ -393,7 +393,8 @@ int32_t schedule_build(const struct plan *plan,
         .facts = facts,
         .arena = arena,
         .out = out,
-        .mpi = (uint32_t)select_flag(plan, "mpi"),
+        .rules = { .mpi = (uint32_t)select_flag(plan, "mpi"),
+            .allow_multicast = (uint32_t)select_flag(plan, "allow_multicast") },
     };
     uint32_t rounds = 1;
 

@@ -13,7 +13,7 @@ struct inquiry {
     const uint32_t *gpus;
     uint32_t gpus_count;
     uint32_t min_gpus; /* effective */
-    uint32_t mpi;
+    struct needs_rules rules;
     struct arena *arena;
 };
 
@@ -141,10 +141,11 @@ static struct finding check_mpi(const struct inquiry *ask)
     const uint32_t ranks = ask->facts->ranks;
 
     if ((ask->testcase->need_features & NVBW_NEED_MPI) == 0 ||
-        (ask->mpi && (ranks == 0 || ranks >= ask->testcase->need_ranks))) {
+        (ask->rules.mpi &&
+            (ranks == 0 || ranks >= ask->testcase->need_ranks))) {
         return fine;
     }
-    if (ask->mpi) {
+    if (ask->rules.mpi) {
         return (struct finding){ "no_mpi",
             arena_format(ask->arena,
                 "needs %u MPI ranks, this job has %u: start it as mpirun -np 8 "
@@ -274,6 +275,13 @@ static struct finding check_multicast(const struct inquiry *ask)
                     title(ask, gpu)) };
         }
     }
+    if (!ask->rules.allow_multicast) {
+        return (struct finding){ "multicast_disabled",
+            arena_format(ask->arena,
+                "needs allow_multicast = true in the plan: objects of NVLink "
+                "multicast can take a shared host's GPUs out of service for "
+                "others") };
+    }
     return fine;
 }
 
@@ -356,7 +364,7 @@ static check_fn *const checks[] = {
 
 int32_t needs_check(const struct testcase_schema *testcase,
     const struct facts *facts, const uint32_t *gpus, uint32_t gpus_count,
-    uint32_t mpi, struct arena *arena, struct needs_answer *out,
+    struct needs_rules rules, struct arena *arena, struct needs_answer *out,
     struct error *err)
 {
     const struct inquiry ask = {
@@ -365,7 +373,7 @@ int32_t needs_check(const struct testcase_schema *testcase,
         .gpus = gpus,
         .gpus_count = gpus_count,
         .min_gpus = effective_min_gpus(testcase),
-        .mpi = mpi,
+        .rules = rules,
         .arena = arena,
     };
     *out = (struct needs_answer){ 0 };

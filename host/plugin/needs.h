@@ -12,11 +12,16 @@ struct needs_answer {
     const char *reason;
     const char *message;
 };
-/* gpus: positions in facts->gpus that the plan selects. mpi: 1 in MPI mode.
+/* What the plan says of all its suites. */
+struct needs_rules {
+    uint32_t mpi;             /* 1: MPI mode */
+    uint32_t allow_multicast; /* 1: objects of NVLink multicast may be made */
+};
+/* gpus: positions in facts->gpus that the plan selects.
  * Precedence of reasons: excluded, no_device, not_built, the rest. */
 int32_t needs_check(const struct testcase_schema *testcase,
     const struct facts *facts, const uint32_t *gpus, uint32_t gpus_count,
-    uint32_t mpi, struct arena *arena, struct needs_answer *out,
+    struct needs_rules rules, struct arena *arena, struct needs_answer *out,
     struct error *err);
 
 #endif

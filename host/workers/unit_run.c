@@ -8,6 +8,7 @@
 
 #include "health.h"
 #include "host_clock.h"
+#include "select.h"
 #include "state.h"
 #include "unit_frames.h"
 
@@ -238,7 +239,9 @@ static int32_t send_task(struct unit_run *run, struct error *err)
         .attempt = run->attempt,
         .apart = run->apart,
         .watched = conductor->monitor.is_wanted,
-        .budget_ns = budget_left(conductor) };
+        .budget_ns = budget_left(conductor),
+        .allow_multicast = (uint32_t)select_flag(
+            &conductor->request->evidence->plan, "allow_multicast") };
 
     TRY(wanted_list(
         &run->wanted, run->arena, &task.wanted, &task.wanted_count, err));

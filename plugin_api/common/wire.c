@@ -60,6 +60,7 @@ static const struct field task_list[] = {
     FIELD(task_frame, U32, watched),
     FIELD(task_frame, U32, fail_call),
     FIELD(task_frame, U32, name_call),
+    FIELD(task_frame, U32, allow_multicast),
     FIELD_LIST(task_frame, TEXTS, mpi_plugins),
     FIELD_END,
 };

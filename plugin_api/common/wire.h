@@ -116,6 +116,7 @@ struct task_frame {
     uint32_t watched;   /* run: 1: the host answers READ */
     uint32_t fail_call; /* record: this call of the host fails; 0: none */
     uint32_t name_call; /* record: this one is only named in DONE; 0: none */
+    uint32_t allow_multicast; /* run: the plan says so */
     const char **mpi_plugins; /* join: the files of all MPI plugins of the run,
                                  plugin_file among them, in order */
     uint32_t mpi_plugins_count;

@@ -18,6 +18,8 @@ struct buffer {
     uint64_t bytes;
     void *host;        /* address for the CPU, NULL: none */
     uint64_t device;   /* address for the executor, 0: none */
+    uint64_t replica;  /* MULTICAST: where this rank finds what arrived of what
+                          was stored at `device`; 0: there */
     int32_t node_seen; /* host kinds: the system's node read back, -1: mixed,
                           -2: unknown */
     uint32_t in_use;
@@ -25,6 +27,12 @@ struct buffer {
                          user's making; 0: nothing that can be used again */
     void *state;      /* the kind's */
 };
+
+/* Where its contents are. */
+static inline uint64_t buffer_contents(const struct buffer *buffer)
+{
+    return buffer->replica != 0 ? buffer->replica : buffer->device;
+}
 
 struct buffer_want {
     const struct facts *facts;

@@ -14,19 +14,24 @@ struct fabric_buffer {
     struct shared_memory memory;
 };
 
+int32_t buffer_needs_mpi(struct error *err)
+{
+    error_set(err, NVBW_E_SKIPPED,
+        "memory that ranks share needs MPI: start it under mpirun or srun "
+        "with --mpi");
+    if (err != NULL) {
+        err->code = NVBW_SKIP_NO_MPI;
+    }
+    return NVBW_E_SKIPPED;
+}
+
 static int32_t make(
     const struct buffer_want *want, struct buffer *out, struct error *err)
 {
     struct peers *const peers = want->engine->setup.peers;
 
     if (peers == NULL) {
-        error_set(err, NVBW_E_SKIPPED,
-            "memory that ranks share needs MPI: start it under mpirun or srun "
-            "with --mpi");
-        if (err != NULL) {
-            err->code = NVBW_SKIP_NO_MPI;
-        }
-        return NVBW_E_SKIPPED;
+        return buffer_needs_mpi(err);
     }
 
     struct fabric_buffer *const own = calloc(1, sizeof *own);

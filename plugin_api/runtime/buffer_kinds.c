@@ -13,4 +13,5 @@ const struct buffer_kind *const buffer_kinds[BUFFER_KINDS_END] = {
     [NVBW_MEM_MANAGED] = &buffer_managed,
     [NVBW_MEM_DEVICE] = &buffer_device,
     [NVBW_MEM_FABRIC] = &buffer_fabric,
+    [NVBW_MEM_MULTICAST] = &buffer_multicast,
 };

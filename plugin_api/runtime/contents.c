@@ -2,6 +2,7 @@
  * Copyright The nvbw-host authors */
 #include "cuda_session.h"
 #include "pattern.h"
+#include "peers.h"
 
 /* No pattern has many such words. */
 #define POISON_WORD UINT64_C(0xa5c396e1b4d287f0)
@@ -11,6 +12,9 @@ static const uint64_t contents_limit_ns = UINT64_C(60) * 1000 * 1000 * 1000;
 struct gpu *contents_owner(const struct cuda_session *cuda,
     const struct cuda_flow *flow, const struct buffer *buffer)
 {
+    if (buffer->replica != 0) {
+        return &cuda->engine->gpus[cuda->peers->rank]; /* each has its own */
+    }
     if (!buffer->kind->on_host) {
         return &cuda->engine->gpus[buffer->place];
     }
@@ -59,7 +63,7 @@ static int32_t fill_part(const struct cuda_session *cuda,
     uint64_t bytes, uint64_t key, struct error *err)
 {
     struct gpu *const owner = contents_owner(cuda, flow, buffer);
-    struct fill_args args = { buffer->device + offset, bytes, key };
+    struct fill_args args = { buffer_contents(buffer) + offset, bytes, key };
 
     if (bytes == 0 || !team_owns(cuda, owner)) {
         return NVBW_OK;
@@ -77,7 +81,8 @@ static int32_t poison_part(const struct cuda_session *cuda,
     uint64_t bytes, struct error *err)
 {
     struct gpu *const owner = contents_owner(cuda, flow, buffer);
-    struct poison_args args = { buffer->device + offset, bytes, POISON_WORD };
+    struct poison_args args = { buffer_contents(buffer) + offset, bytes,
+        POISON_WORD };
 
     if (bytes == 0 || !team_owns(cuda, owner)) {
         return NVBW_OK;
@@ -161,7 +166,8 @@ static int32_t set_way(struct cuda_session *cuda, struct cuda_flow *flow,
 static int32_t queue_poison(struct cuda_flow *flow, const struct buffer *buffer,
     uint64_t offset, uint64_t bytes, struct error *err)
 {
-    struct poison_args args = { buffer->device + offset, bytes, POISON_WORD };
+    struct poison_args args = { buffer_contents(buffer) + offset, bytes,
+        POISON_WORD };
 
     if (buffer->device == 0 || bytes == 0) {
         return NVBW_OK;

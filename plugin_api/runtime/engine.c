@@ -274,6 +274,8 @@ int32_t engine_measure(struct engine *engine,
     }
     TRY(session_build(engine->facts, request, out, arena, session, err));
 
+    engine->allow_multicast = request->allow_multicast;
+
     const int32_t status = run_session(engine, session, err);
 
     session_finish(session, begin_ns);

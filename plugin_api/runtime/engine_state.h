@@ -39,6 +39,7 @@ struct engine {
     struct buffer_pool *pool;
     uint64_t epoch; /* of data: raised for each filling */
     uint32_t poisoned;
+    uint32_t allow_multicast;  /* of the plan of the measurement in progress */
     struct error wake_trouble; /* of engine_wake_gpus, not told yet */
 };
 

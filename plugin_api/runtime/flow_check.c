@@ -126,6 +126,22 @@ static int32_t check_ring(const struct check *check)
     return NVBW_OK;
 }
 
+/* Only stores go to all at once, and only kernels of the host's have those. */
+static int32_t check_multicast(const struct check *check)
+{
+    const struct nvbw_flow *const flow = check->flow;
+    const int is_copy = flow->initiator == NVBW_BY_SM &&
+                        flow->operation == NVBW_OP_COPY && flow->offset == 0;
+
+    FAIL_IF(flow->src_memory == NVBW_MEM_MULTICAST ||
+                (flow->dst_memory == NVBW_MEM_MULTICAST && !is_copy),
+        check->err, NVBW_E_INVALID,
+        "flow %u: multicast memory can only be the destination of copies by "
+        "sm, aligned",
+        check->at);
+    return NVBW_OK;
+}
+
 static int32_t check_side(const struct check *check, enum side side,
     uint32_t memory, const char *which)
 {
@@ -250,6 +266,7 @@ static int32_t check_flow(const struct check *check)
     TRY(check_initiator(check));
     TRY(check_places(check));
     TRY(check_ring(check));
+    TRY(check_multicast(check));
     return check_cells(check);
 }
 

@@ -93,7 +93,8 @@ static int32_t check_flow(
 
 static int is_shareable(uint32_t memory)
 {
-    return memory == NVBW_MEM_NONE || memory == NVBW_MEM_FABRIC;
+    return memory == NVBW_MEM_NONE || memory == NVBW_MEM_FABRIC ||
+           memory == NVBW_MEM_MULTICAST;
 }
 
 /* Between ranks there is only memory that they share, no background whose

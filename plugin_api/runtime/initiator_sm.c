@@ -87,6 +87,9 @@ int32_t sm_open_flow(
     const struct flow_record *const record = &flow->run->record;
 
     TRY(check_flow(flow, err));
+    if (record->dst_memory == NVBW_MEM_MULTICAST) {
+        return sm_open_kernel(cuda, flow, SM_KERNEL_copy_multicast, err);
+    }
     return sm_open_kernel(cuda, flow,
         sm_kernel_of(record->initiator, record->operation,
             sm_path_of(cuda->session->facts, record),

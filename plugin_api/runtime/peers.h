@@ -16,8 +16,9 @@
  * it the team: from then on every gathering fails at once.
  *
  * A rank's number is the position of its GPU in the facts. (peers.c: gathering;
- * peers_facts.c: the facts of all; peers_share.c: memory; session_team.c: what
- * a session on GPUs does at them) */
+ * peers_facts.c: the facts of all; peers_share.c: which handles work;
+ * peers_memory.c, peers_multicast.c: memory; session_team.c: what a session on
+ * GPUs does at them) */
 #ifndef NVBW_PEERS_H
 #define NVBW_PEERS_H
 
@@ -118,7 +119,7 @@ typedef int peers_holds_fn(const void *about, uint32_t rank);
 const char *peers_list_others(uint32_t ranks, peers_holds_fn *holds,
     const void *about, struct arena *arena);
 
-/* ---- Memory (peers_share.c) ---- */
+/* ---- Memory (peers_share.c, peers_memory.c) ---- */
 
 struct engine;
 
@@ -139,5 +140,18 @@ struct shared_memory {
 int32_t peers_map(struct peers *peers, struct engine *engine, uint32_t owner,
     uint64_t bytes, struct shared_memory *out, struct error *err);
 void peers_unmap(struct engine *engine, struct shared_memory *memory);
+
+/* Memory of every rank's GPU behind one multicast object. (peers_multicast.c)
+ */
+struct team_memory {
+    struct shared_memory object; /* what is stored at its address arrives in
+                                    the memory of all */
+    struct shared_memory own;    /* of this rank's GPU: what arrived */
+    uint32_t bound;              /* 1: own, to the object */
+};
+/* Collective. NVBW_E_SKIPPED where a rank may not, or has too little memory. */
+int32_t peers_map_team(struct peers *peers, struct engine *engine,
+    uint64_t bytes, struct team_memory *out, struct error *err);
+void peers_unmap_team(struct engine *engine, struct team_memory *memory);
 
 #endif

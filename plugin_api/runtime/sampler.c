@@ -333,15 +333,18 @@ static void settle_mismatches(struct session *session)
 {
     for (uint32_t i = 0; i < session->targets_count; i++) {
         struct record *const record = session->targets[i].record;
+        const char *const ranks = session->targets[i].found_by;
         struct error err = { 0 };
 
         if (record->mismatches == 0) {
             continue;
         }
         snprintf(err.text, sizeof err.text,
-            "%llu wrong words, the first at byte %llu of its copy: expected "
-            "%#018llx, found %#018llx",
+            "%llu wrong words%s%s, the first at byte %llu of its copy: "
+            "expected %#018llx, found %#018llx",
             (unsigned long long)record->mismatches,
+            ranks != NULL ? " in the memory of rank " : "",
+            ranks != NULL ? ranks : "",
             (unsigned long long)record->mismatch_offset,
             (unsigned long long)record->mismatch_expected,
             (unsigned long long)record->mismatch_actual);

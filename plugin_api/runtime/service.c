@@ -101,8 +101,8 @@ static int64_t time_left(struct nvbw_ctx *ctx)
                                  : deadline - (int64_t)clock_machine_ns();
 }
 
-/* Objects of multicast can take a host's GPUs out of service for others. No
- * plan can allow them in this build, so no plugin gets at them. */
+/* Objects of multicast can take a host's GPUs out of service for others: they
+ * are made behind a guard (multicast.h), and no plugin gets around it. */
 static const char multicast[] = "cuMulticast";
 
 static nvbw_driver_fn *driver(

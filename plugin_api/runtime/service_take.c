@@ -33,6 +33,7 @@ static struct measure_request make_request(struct service *service)
     return (struct measure_request){
         .unit = &service->run->unit,
         .params = service->run->measure,
+        .allow_multicast = service->run->task->allow_multicast,
         .ctx = &service->ctx,
         /* Rank 0 alone is asked to stop, and the others would not know. */
         .cancelled = service->run->facts->ranks > 0 ? NULL : is_cancelled,

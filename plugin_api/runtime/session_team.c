@@ -315,13 +315,41 @@ static void add_found(const struct found *found, struct record *record)
     record->mismatches += found->wrong;
 }
 
+/* Of one target, what all ranks found. */
+struct findings {
+    const struct found *all;
+    uint32_t target, targets;
+};
+
+static int is_right(const void *about, uint32_t rank)
+{
+    const struct findings *const findings = about;
+
+    return findings->all[(size_t)rank * findings->targets + findings->target]
+               .wrong == 0;
+}
+
+static void name_finders(
+    struct session *session, uint32_t ranks, const struct found *all)
+{
+    for (uint32_t i = 0; i < session->targets_count; i++) {
+        const struct findings findings = { all, i, session->targets_count };
+        const char *const list =
+            peers_list_others(ranks, is_right, &findings, session->arena);
+
+        if (list != NULL) {
+            session->targets[i].found_by = list;
+        }
+    }
+}
+
 /* Sets the records back and adds what every rank found since, this one
  * included, so that all come to the same. */
 static int32_t share_found(struct cuda_session *cuda,
     const struct found *before, struct found *mine, struct found *all,
     struct error *err)
 {
-    const struct session *const session = cuda->session;
+    struct session *const session = cuda->session;
     const uint32_t count = session->targets_count;
 
     for (uint32_t i = 0; i < count; i++) {
@@ -341,6 +369,7 @@ static int32_t share_found(struct cuda_session *cuda,
                 &all[(size_t)rank * count + i], session->targets[i].record);
         }
     }
+    name_finders(session, cuda->peers->ranks, all);
     return NVBW_OK;
 }
 

@@ -121,6 +121,7 @@ static int can_poison_in_stream(const struct cuda_flow *flow)
     return record->dst_memory != NVBW_MEM_PAGEABLE &&
            record->dst_memory != NVBW_MEM_HUGE_PAGE &&
            record->dst_memory != NVBW_MEM_MANAGED &&
+           record->dst_memory != NVBW_MEM_MULTICAST &&
            (record->flags & NVBW_FLOW_STAGED) == 0;
 }
 

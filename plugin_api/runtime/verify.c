@@ -61,7 +61,8 @@ static int32_t read_word(const struct buffer *dst, const struct gpu *gpu,
         memcpy(out, (const unsigned char *)dst->host + offset, size);
         return NVBW_OK;
     }
-    CUDA_TRY(gpu->api, err, gpu->api->copy_up(out, dst->device + offset, size),
+    CUDA_TRY(gpu->api, err,
+        gpu->api->copy_up(out, buffer_contents(dst) + offset, size),
         "GPU %d: a wrong word cannot be read", gpu->facts->index);
     return NVBW_OK;
 }
@@ -97,7 +98,8 @@ static int32_t launch_compare(const struct cuda_flow *flow,
     TRY(reset_results(gpu, err));
     for (uint64_t i = 0; i < count; i++) {
         struct compare_args args = {
-            .memory = way->to->device + way_to_at(flow, way, first + i),
+            .memory =
+                buffer_contents(way->to) + way_to_at(flow, way, first + i),
             .bytes = way->bytes,
             .key = key_of(way, flow, first + i),
             .wrong = room + 8 * (i % RESULTS),

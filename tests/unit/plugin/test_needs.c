@@ -18,7 +18,7 @@ struct machine {
     struct testcase_schema testcase;
     uint32_t selected[2];
     uint32_t selected_count;
-    uint32_t mpi;
+    struct needs_rules rules;
     struct arena arena;
     struct needs_answer answer;
 };
@@ -67,7 +67,7 @@ static void expect(struct machine *m, const char *reason, const char *words)
     struct error err = { 0 };
     assert_int_equal(
         needs_check(&m->testcase, &m->facts, m->selected, m->selected_count,
-            m->mpi, &m->arena, &m->answer, &err),
+            m->rules, &m->arena, &m->answer, &err),
         NVBW_OK);
     if (reason == NULL) {
         assert_int_equal(m->answer.state, STATE_NONE);
@@ -89,6 +89,7 @@ static void runs_where_all_is_there(void **state)
     machine_init(&m);
     m.testcase.need_features = NVBW_NEED_PEER | NVBW_NEED_NVLINK |
                                NVBW_NEED_MULTICAST | NVBW_NEED_FABRIC;
+    m.rules.allow_multicast = 1;
     m.testcase.need_gpus = 2;
     m.testcase.need_compute = 90;
     m.testcase.need_driver = 13000;
@@ -213,11 +214,15 @@ static void features_of_the_gpu(void **state)
     struct machine m;
     machine_init(&m);
     m.testcase.need_features = NVBW_NEED_MULTICAST | NVBW_NEED_FABRIC;
+    expect(&m, "multicast_disabled", "allow_multicast = true");
+    m.rules.allow_multicast = 1;
     m.facts.imex_channel = 0;
     expect(&m, "no_imex_channel", "IMEX");
     m.gpus[1].fabric = 0;
     expect(&m, "no_fabric", "GPU 1");
     m.gpus[0].multicast = 0;
+    expect(&m, "no_multicast", "GPU 0");
+    m.rules.allow_multicast = 0;
     expect(&m, "no_multicast", "GPU 0");
 }
 
@@ -229,7 +234,7 @@ static void mpi_is_said_never_guessed(void **state)
     m.testcase.need_features = NVBW_NEED_MPI | NVBW_NEED_PEER;
     m.testcase.need_ranks = 4;
     expect(&m, "no_mpi", "with 4 ranks");
-    m.mpi = 1;
+    m.rules.mpi = 1;
     m.selected_count = 1; /* the peer may be another rank's */
     expect(&m, NULL, NULL);
 }
@@ -255,7 +260,7 @@ static void no_memory_is_an_error(void **state)
     arena_init(&m.arena, 8);
     m.testcase.need_gpus = 3;
     assert_int_equal(needs_check(&m.testcase, &m.facts, m.selected,
-                         m.selected_count, 0, &m.arena, &m.answer, &err),
+                         m.selected_count, m.rules, &m.arena, &m.answer, &err),
         NVBW_E_SYSTEM);
     arena_clear(&m.arena);
 }

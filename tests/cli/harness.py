@@ -20,6 +20,9 @@ SIM = BUILD / "lib" / "nvbw" / "sim" / "libcuda_sim.so"
 SANITIZERS = os.environ.get("NVBW_SANITIZE", "").split(",")
 PATIENCE = 1 if SANITIZERS == [""] else 8
 PLUGINS = BUILD / "lib" / "nvbw" / "plugins"
+# No test may make an object of NVLink multicast on a real machine: those that
+# want one of the simulated driver take this back.
+os.environ["NVBW_DISABLE_MULTICAST"] = "1"
 
 _faults = []
 

@@ -30,7 +30,7 @@ def dump(*words):
 def check_elf(path):
     head = dump("-p", path)
     wanted = set(re.findall(r"NEEDED\s+(\S+)", head)) - ALLOWED
-    if path.name == "multinode.so":
+    if path.name in ("multinode.so", "multicast.so"):
         # MPI is the site's; without it the plugin is skipped (missing_library).
         wanted = {name for name in wanted if not name.startswith("libmpi")}
     beside = {name for name in wanted if (path.parent / name).is_file()}

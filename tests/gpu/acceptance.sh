@@ -6,6 +6,8 @@
 # --driver. Leaves reports and logs under $OUT (default ./acceptance-out),
 # prints a line per step and ends with 1 if any went otherwise than it must.
 set -u
+# No object of NVLink multicast is ever made here.
+export NVBW_DISABLE_MULTICAST=1
 root=${1:?usage: acceptance.sh ROOT [OPTION...]}
 shift
 host=$root/bin/nvbw-host

@@ -9,6 +9,8 @@
 # each come to, and, from a build folder, what reads both ways at once depend on
 # (read_both_ways.c). Leaves all under $OUT.
 set -u
+# No object of NVLink multicast is ever made here.
+export NVBW_DISABLE_MULTICAST=1
 root=${1:?usage: multinode.sh ROOT [OPTION...]}
 shift
 host=$root/bin/nvbw-host

@@ -226,6 +226,40 @@ static void add_block(const struct report_input *input,
     }
 }
 
+/* The widest label of the rows; 0 where they have none. */
+static uint32_t widest_row(
+    const struct report_shape *of, const struct facts *facts)
+{
+    char label[LABEL_BYTES];
+    uint32_t widest = 0;
+
+    for (uint32_t row = 0; row < of->shape->rows; row++) {
+        report_label(facts, of->unit, of->shape, 0, row, label);
+
+        const uint32_t width = (uint32_t)text_width(label);
+
+        widest = width > widest ? width : widest;
+    }
+    return widest;
+}
+
+/* A column whose labels are words keeps them whole. */
+static void add_column(const struct report_input *input,
+    const struct report_shape *of, uint32_t width, struct strbuf *out)
+{
+    const struct report_scale *const scale = report_scale_of(of->shape->unit);
+    char label[LABEL_BYTES];
+
+    for (uint32_t row = 0; row < of->shape->rows; row++) {
+        report_label(
+            &input->evidence->facts, of->unit, of->shape, 0, row, label);
+        strbuf_add(out, "    ");
+        add_name(out, label, width, 0);
+        add_cell(input, scale, report_shape_at(of, row, 0), out);
+        end_line(out);
+    }
+}
+
 void report_matrix_add(const struct report_input *input,
     const struct report_shape *of, struct strbuf *out)
 {
@@ -242,6 +276,14 @@ void report_matrix_add(const struct report_input *input,
         as.cols > (as.rows == 1 ? ROW_LIMIT : SHOWN_LIMIT)) {
         strbuf_format(out, "  %u x %u cells; the html report draws them\n",
             as.rows, as.cols);
+        return;
+    }
+
+    const uint32_t widest =
+        is_turned ? widest_row(of, &input->evidence->facts) : 0;
+
+    if (widest >= CELL_WIDTH) {
+        add_column(input, of, widest, out);
         return;
     }
     for (uint32_t first = 0; first < as.cols; first += fit) {

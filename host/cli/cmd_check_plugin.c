@@ -140,13 +140,37 @@ static void check_descriptors(struct check *check)
     }
 }
 
+/* The suites of -c that are of the plugin, whose parameters may have no use
+ * without a plan. */
+static int32_t own_suites(struct check *check)
+{
+    struct prepared *const prepared = check->prepared;
+    struct plan *const plan = &prepared->plan;
+    uint32_t kept = 0;
+
+    TRY(prepare_plan(prepared, check->err));
+    for (uint32_t i = 0; i < plan->suites_count; i++) {
+        if (strcmp(plan->suites[i].plugin, check->plugin->name) == 0) {
+            plan->suites[kept++] = plan->suites[i];
+        }
+    }
+    plan->suites_count = kept;
+    FAIL_IF(kept == 0, check->err, NVBW_E_INVALID,
+        "the plan has no suite of plugin %s", check->plugin->name);
+    return prepare_check(prepared, check->err);
+}
+
 static int32_t check_plugin(struct check *check)
 {
     struct prepared *const prepared = check->prepared;
     struct plan_suite suite;
 
     check_descriptors(check);
-    prepared->plan = whole_plugin(check->plugin, &suite);
+    if (prepared->options->plans.count > 0) {
+        TRY(own_suites(check));
+    } else {
+        prepared->plan = whole_plugin(check->plugin, &suite);
+    }
     TRY(prepare_facts(prepared, check->err));
     TRY(rehearsal_facts(prepared->arena, &prepared->facts, check->err));
     TRY(prepare_schedule(prepared, check->err));
@@ -206,7 +230,7 @@ static int run(const struct options *options, struct arena *arena)
 
 const struct command command_check_plugin = {
     .name = "check-plugin",
-    .usage = "FILE.so",
+    .usage = "FILE.so [-c PLAN]",
     .summary = "checks that a plugin keeps the plugin contract",
     .run = run,
 };

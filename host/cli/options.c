@@ -12,7 +12,7 @@
 
 const struct option_spec option_specs[] = {
     { "plan", 'c', OPTION_LIST, AT(plans), "PLAN", NULL,
-        "run check-plan list help",
+        "run check-plan check-plugin list help",
         "plan or folder of plans; a later one is laid over the earlier" },
     { "set", 0, OPTION_LIST, AT(sets), "PATH=VALUE", NULL,
         "run check-plan list", "overrides one value of the plan" },

@@ -25,6 +25,20 @@ with Folder() as f:
         code, out, err = f.host("check-plugin", plugin, timeout=280)
         equal(code, 0, f"{plugin.stem}: exit code ({out}{err})")
         contains(out, "keep the contract", plugin.stem)
+    # What has no use without a plan is tried with one.
+    f.write("p.cfg", """suites = ( { plugin = "null"; },
+      { plugin = "pattern"; params = { flows = (
+        { name = "ring"; from = "gpu:*"; to = "gpu:+1"; },
+        { name = "pair"; from = "gpu:*"; to = "gpu:*"; order = "in_turn"; },
+        { name = "far"; from = "gpu:0"; to = "gpu:77"; } ); }; } );""")
+    code, out, err = f.host("check-plugin", PLUGINS / "pattern.so", "-c",
+                            "p.cfg", timeout=280)
+    equal(code, 0, f"pattern with flows: exit code ({out}{err})")
+    f.write("q.cfg", 'suites = ( { plugin = "null"; } );')
+    code, out, err = f.host("check-plugin", PLUGINS / "pattern.so", "-c",
+                            "q.cfg")
+    equal(code, 5, f"pattern without a suite: exit code ({out}{err})")
+    contains(err, "no suite of plugin pattern", "without a suite")
     for name, rule in RULES.items():
         code, out, err = f.host("check-plugin", BAD / name / f"{name}.so",
                                 "--trust-plugins")

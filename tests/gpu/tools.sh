@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The nvbw-host authors
 # On a machine with GPUs: tools.sh PREFIX OUT, PREFIX a bundle or an installed
-# tree. Runs the plans of transfer, overlap and stream, and peer copies with and
-# without access, on the first GPU alone and on the first two, and leaves a JSON
-# report of each in OUT. A run that finds something ends with another code than 0; the
-# next one is made all the same, and the worst code is this script's.
+# tree. Runs the plans of transfer, overlap, stream and pattern, and peer copies
+# with and without access, on the first GPU alone and on the first two, and
+# leaves a JSON report of each in OUT. A run that finds something ends with
+# another code than 0; the next one is made all the same, and the worst code is
+# this script's.
 set -u
 # No object of NVLink multicast is ever made here.
 export NVBW_DISABLE_MULTICAST=1
@@ -37,7 +38,7 @@ suites = ( { plugin = "transfer"; tests = [ "transfer_host_to_device",
 EOF
 
 for gpus in 0 0,1; do
-  for plan in recipe_256mb transfer overlap stream; do
+  for plan in recipe_256mb transfer overlap stream pattern; do
     run "${plan}_$gpus" -c "plans/$plan.cfg" --devices "$gpus"
   done
   run "shmoo_$gpus" -c "$out/shmoo.cfg" --devices "$gpus"

@@ -113,6 +113,27 @@ static struct testcase_schema transfer_testcases[] = {
     TRANSFER("transfer_host_to_device_numa"),
     TRANSFER("transfer_batched_host_to_device"),
 };
+#define FLOW_KEY(key)                                                          \
+    {                                                                          \
+        .name = "flows." key, .type = NVBW_TYPE_TEXT,                          \
+        .flags = NVBW_PARAM_LIST | SCHEMA_PARAM_MEMBER, .default_text = ""     \
+    }
+static struct param_schema flows_params[] = {
+    { .name = "flows", .type = NVBW_TYPE_GROUP, .flags = NVBW_PARAM_LIST },
+    FLOW_KEY("name"),
+    FLOW_KEY("group"),
+    FLOW_KEY("order"),
+    FLOW_KEY("from"),
+    FLOW_KEY("to"),
+    FLOW_KEY("by"),
+};
+static struct testcase_schema pattern_testcases[] = {
+    { .name = "pattern",
+        .metrics = bandwidth,
+        .metrics_count = 1,
+        .params = flows_params,
+        .params_count = sizeof flows_params / sizeof flows_params[0] },
+};
 static struct testcase_schema overlap_testcases[] = {
     TRANSFER("overlap_both_ways"),
     TRANSFER("overlap_copy_kernel"),
@@ -167,6 +188,10 @@ static struct plugin_schema plugins[] = {
         .file = "/p/transfer.so",
         .testcases = transfer_testcases,
         .testcases_count = 6 },
+    { .name = "pattern",
+        .file = "/p/pattern.so",
+        .testcases = pattern_testcases,
+        .testcases_count = 1 },
     { .name = "overlap",
         .file = "/p/overlap.so",
         .testcases = overlap_testcases,

@@ -10,6 +10,7 @@ struct command {
     const char *name;
     const char *usage; /* what follows the name */
     const char *summary;
+    uint32_t most_words; /* that are no option and no option's value */
     /* Returns the exit code. Prints errors itself. */
     int (*run)(const struct options *options, struct arena *arena);
 };

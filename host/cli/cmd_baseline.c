@@ -133,5 +133,6 @@ const struct command command_baseline = {
     .name = "baseline",
     .usage = "RUN_DIR... [-o FILE]",
     .summary = "makes runs what later ones are held against",
+    .most_words = UINT32_MAX,
     .run = run,
 };

@@ -232,5 +232,6 @@ const struct command command_check_plugin = {
     .name = "check-plugin",
     .usage = "FILE.so [-c PLAN]",
     .summary = "checks that a plugin keeps the plugin contract",
+    .most_words = 1,
     .run = run,
 };

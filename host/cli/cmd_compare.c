@@ -77,5 +77,6 @@ const struct command command_compare = {
     .name = "compare",
     .usage = "OLD NEW [--margin RATIO] [--force] [--json]",
     .summary = "says of each cell SAME, SLOWER, FASTER or UNSURE",
+    .most_words = 2,
     .run = run,
 };

@@ -201,5 +201,6 @@ const struct command command_help = {
     .usage = "[NAME | parameters | plan | "
              "reports]",
     .summary = "explains a command, plugin, testcase or parameter",
+    .most_words = 1,
     .run = run,
 };

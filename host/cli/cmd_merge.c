@@ -232,5 +232,6 @@ const struct command command_merge = {
     .name = "merge",
     .usage = "RUN_DIR... [--expect-nodes HOSTS] [--report FORMAT=FILE]",
     .summary = "one report of many nodes, outliers and missing ones",
+    .most_words = UINT32_MAX,
     .run = run,
 };

@@ -39,5 +39,6 @@ const struct command command_report = {
     .name = "report",
     .usage = "RUN_DIR --report FORMAT=FILE...",
     .summary = "writes any report of a kept run again",
+    .most_words = 1,
     .run = run,
 };

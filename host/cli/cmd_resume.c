@@ -133,5 +133,6 @@ const struct command command_resume = {
     .name = "resume",
     .usage = "RUN_DIR [--rerun-failed]",
     .summary = "finishes an interrupted run",
+    .most_words = 1,
     .run = run,
 };

@@ -225,12 +225,6 @@ static int run(const struct options *options, struct arena *arena)
     struct prepared prepared = { 0 };
     struct error err = { 0 };
 
-    if (options->args.count > 0) {
-        error_set(&err, NVBW_E_INVALID,
-            "\"%s\" is not expected here; a plan is given with -c",
-            options->args.texts[0]);
-        return command_fail(&err, EXIT_USAGE);
-    }
     if (options->list) {
         return nvbandwidth_mode_list(options, arena);
     }

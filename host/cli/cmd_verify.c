@@ -37,5 +37,6 @@ const struct command command_verify = {
     .name = "verify",
     .usage = "RUN_DIR",
     .summary = "recomputes the sums of a kept run's manifest",
+    .most_words = 1,
     .run = run,
 };

@@ -351,6 +351,18 @@ static int32_t check_command(const struct options *options, struct error *err)
     return NVBW_OK;
 }
 
+/* A word that nobody reads is a mistake: most likely a plan without -c. */
+static int32_t check_words(const struct options *options, struct error *err)
+{
+    const struct command *const command = command_find(options->command);
+
+    FAIL_IF(options->args.count > command->most_words, err, NVBW_E_INVALID,
+        "the command \"%s\" has no use for \"%s\"; usage: nvbw-host %s %s",
+        command->name, options->args.texts[command->most_words], command->name,
+        command->usage);
+    return NVBW_OK;
+}
+
 /* nvbandwidth's users keep their scripts: where one of its flags stands and no
  * plan is given, all are meant as nvbandwidth means them. */
 static int means_nvbandwidth(const struct options *options)
@@ -385,5 +397,9 @@ int32_t options_parse(int argc, char **argv, struct arena *arena,
         return command_unknown(out->command, err);
     }
     out->is_nvbandwidth = means_nvbandwidth(out);
-    return out->help || out->version ? NVBW_OK : check_command(out, err);
+    if (out->help || out->version) {
+        return NVBW_OK;
+    }
+    TRY(check_command(out, err));
+    return check_words(out, err);
 }

@@ -14,7 +14,8 @@ test_dnf=(gcc-c++ git binutils file libcmocka-devel clang-tools-extra python3
 mpi_apt=(libopenmpi-dev openmpi-bin)
 mpi_dnf=(openmpi-devel openmpi)
 full_apt=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross debootstrap prometheus
-  chromium-headless-shell tidy shellcheck yamllint ansible-core abigail-tools)
+  chromium-headless-shell tidy shellcheck yamllint ansible-core abigail-tools
+  valgrind)
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 

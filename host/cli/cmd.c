@@ -20,6 +20,7 @@ const struct command *const commands[] = {
     &command_compare,
     &command_merge,
     &command_verify,
+    &command_from_nvloom,
     NULL,
 };
 

@@ -17,7 +17,7 @@ struct command {
 extern const struct command command_run, command_list, command_help,
     command_topo, command_check_plan, command_check_plugin, command_resume,
     command_report, command_baseline, command_compare, command_merge,
-    command_verify;
+    command_verify, command_from_nvloom;
 
 /* Ends with NULL. */
 extern const struct command *const commands[];

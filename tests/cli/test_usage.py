@@ -67,7 +67,7 @@ with Folder() as f:
         contains(out, line, "--help")
     for command in ("run", "list", "help", "topo", "check-plan",
                     "check-plugin", "resume", "report", "baseline", "compare",
-                    "merge", "verify"):
+                    "merge", "verify", "from-nvloom"):
         code, out, err = f.host(command, "--help")
         equal(code, 0, f"{command} --help")
         wide = [line for line in out.splitlines() if len(line) > 80]

@@ -79,6 +79,19 @@ static void check_walks(
     tell_spread(chase, record);
 }
 
+/* The mean is one over all SMs only where each of them had its turn. */
+static uint32_t count_missed(const struct chase_flow *chase)
+{
+    uint32_t seen = 0;
+
+    for (uint32_t i = 0; i < CHASE_UNITS_MOST; i++) {
+        seen += chase->seen[i].steps > 0.0;
+    }
+    return chase->turns >= chase->units && seen < chase->units
+               ? chase->units - seen
+               : 0;
+}
+
 int32_t chase_verify(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
 {
@@ -101,21 +114,8 @@ int32_t chase_verify(
             check_walks(cuda, flow, session->targets[i].record);
         }
     }
+    if (flow->run->cell >= 0) {
+        session->targets[flow->run->cell].units_missed = count_missed(chase);
+    }
     return NVBW_OK;
-}
-
-void chase_flag_missed(
-    const struct cuda_session *cuda, const struct cuda_flow *flow)
-{
-    const struct chase_flow *const chase = flow->state;
-    uint32_t seen = 0;
-
-    for (uint32_t i = 0; i < CHASE_UNITS_MOST; i++) {
-        seen += chase->seen[i].steps > 0.0;
-    }
-    if (flow->run->cell >= 0 && chase->turns >= chase->units &&
-        seen < chase->units) {
-        settle_flag(cuda->session->arena,
-            cuda->session->targets[flow->run->cell].record, "sms_missed");
-    }
 }

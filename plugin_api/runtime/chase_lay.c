@@ -13,7 +13,10 @@ static struct gpu *owner_of(
 {
     const struct buffer *const src = flow->run->src;
 
-    return src->kind->on_host ? flow->gpu : &cuda->engine->gpus[src->place];
+    /* What links another rank's memory has are addresses of this one. */
+    return src->kind->on_host || cuda->peers != NULL
+               ? flow->gpu
+               : &cuda->engine->gpus[src->place];
 }
 
 static void write_by_cpu(const struct cuda_flow *flow, const uint64_t *list)
@@ -224,7 +227,7 @@ int32_t chase_lay(
     FAIL_IF(src->device == 0, err, NVBW_E_INVALID,
         "a chain of loads by a GPU needs memory that the GPU can address");
     chase->chain.memory = src->device + flow->run->record.offset;
-    if (src->content != flow->content) {
+    if (flow->content == 0 || src->content != flow->content) {
         TRY(write_chain(cuda, flow, err));
         src->content = flow->content;
     }

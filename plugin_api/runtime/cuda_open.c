@@ -245,12 +245,24 @@ static void close_event(
     }
 }
 
+static void flag_missed(const struct cuda_session *cuda)
+{
+    for (uint32_t i = 0; i < cuda->session->targets_count; i++) {
+        const struct target *const target = &cuda->session->targets[i];
+
+        if (target->units_missed > 0) {
+            settle_flag(cuda->session->arena, target->record, "sms_missed");
+        }
+    }
+}
+
 void cuda_session_close(struct cuda_session *cuda)
 {
     by_host_close(cuda);
     if (cuda->engine->poisoned) {
         return;
     }
+    flag_missed(cuda);
     slices_put(cuda);
     team_close(cuda);
     close_event(cuda, cuda->last_end);
@@ -304,6 +316,13 @@ int32_t cuda_session_open(struct cuda_session *cuda, struct error *err)
     TRY(by_host_open(cuda, err));
     for (uint32_t i = 0; i < cuda->all_count; i++) {
         TRY(find_initiator(&cuda->flows[i], err));
+    }
+    for (uint32_t i = 0; i < cuda->all_count; i++) {
+        struct cuda_flow *const flow = &cuda->flows[i];
+
+        if (flow->initiator->plan != NULL) {
+            TRY(flow->initiator->plan(cuda, flow, err));
+        }
     }
     for (uint32_t i = 0; i < cuda->count; i++) {
         TRY(open_flow(cuda, &cuda->flows[i], err));

@@ -27,6 +27,11 @@ struct initiator {
     /* 1: one call of enqueue takes all copies and goes from slice to slice by
      * itself, so each copy has a slice and they are never rotated. */
     uint32_t own_slices;
+    /* Once per session, before open and without the driver: what follows from
+     * the flow and the facts alone. Between ranks also for flows that others
+     * carry out, since what is decided of all follows from it. May be NULL. */
+    int32_t (*plan)(
+        struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);
     /* Once per session, before the first enqueue: loads kernels, allocates.
      * May be NULL. */
     int32_t (*open)(

@@ -25,10 +25,12 @@ struct flow_run {
 struct target {
     const struct nvbw_cell *cell;
     struct record *record;
-    uint32_t is_total;    /* of all flows of its part */
-    uint32_t unit;        /* NVBW_UNIT_* of its metric */
-    uint32_t part;        /* of the request */
-    const char *found_by; /* between ranks: "1, 3-4": whose memory had wrong
+    uint32_t is_total;     /* of all flows of its part */
+    uint32_t unit;         /* NVBW_UNIT_* of its metric */
+    uint32_t part;         /* of the request */
+    uint32_t units_missed; /* of a chase: SMs that had no turn so far, though
+                              there were as many turns as SMs */
+    const char *found_by;  /* between ranks: "1, 3-4": whose memory had wrong
                              words, or NULL */
 };
 /* 1 if the target is a total that this flow is in. */

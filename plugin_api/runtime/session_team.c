@@ -278,6 +278,8 @@ struct found {
     uint64_t how; /* position in `ways_to_verify` */
     uint64_t bytes, wrong;
     uint64_t offset, expected, actual;
+    uint64_t units_missed;          /* of a chase */
+    double spread_low, spread_high; /* likewise */
 };
 
 static const char *const ways_to_verify[] = { NULL, "all", "last copy", "sum" };
@@ -298,7 +300,7 @@ static void read_record(const struct record *record, struct found *out)
 {
     *out = (struct found){ how_of(record), record->verified_bytes,
         record->mismatches, record->mismatch_offset, record->mismatch_expected,
-        record->mismatch_actual };
+        record->mismatch_actual, 0, record->spread_low, record->spread_high };
 }
 
 static void add_found(const struct found *found, struct record *record)
@@ -313,6 +315,8 @@ static void add_found(const struct found *found, struct record *record)
         record->mismatch_actual = found->actual;
     }
     record->mismatches += found->wrong;
+    record->spread_low = fmin(record->spread_low, found->spread_low);
+    record->spread_high = fmax(record->spread_high, found->spread_high);
 }
 
 /* Of one target, what all ranks found. */
@@ -358,6 +362,8 @@ static int32_t share_found(struct cuda_session *cuda,
         read_record(record, &mine[i]);
         mine[i].bytes -= before[i].bytes;
         mine[i].wrong -= before[i].wrong;
+        mine[i].units_missed = session->targets[i].units_missed;
+        session->targets[i].units_missed = 0;
         record->verified_bytes = before[i].bytes;
         record->mismatches = before[i].wrong;
     }
@@ -365,8 +371,10 @@ static int32_t share_found(struct cuda_session *cuda,
         cuda->peers, "found", mine, all, count * sizeof *mine, err));
     for (uint32_t rank = 0; rank < cuda->peers->ranks; rank++) {
         for (uint32_t i = 0; i < count; i++) {
-            add_found(
-                &all[(size_t)rank * count + i], session->targets[i].record);
+            const struct found *const found = &all[(size_t)rank * count + i];
+
+            add_found(found, session->targets[i].record);
+            session->targets[i].units_missed += (uint32_t)found->units_missed;
         }
     }
     name_finders(session, cuda->peers->ranks, all);

@@ -45,7 +45,9 @@ static uint64_t units_a_sample(
 
 static uint64_t launches_most(const struct cuda_session *cuda)
 {
-    const uint64_t room = STREAM_OPERATIONS - OTHER_OPERATIONS - cuda->count;
+    const uint64_t used = OTHER_OPERATIONS + cuda->all_count;
+    const uint64_t room =
+        used + 2 < STREAM_OPERATIONS ? STREAM_OPERATIONS - used : 2;
 
     return room < COPIES_MOST ? room : (uint64_t)COPIES_MOST;
 }
@@ -160,7 +162,7 @@ static int32_t check_flow(const struct cuda_session *cuda,
         "a chain of loads is asked for %" PRIu64 " launches a sample; at most "
         "%d are possible, for a random cycle an even number",
         record->repeats, COPIES_MOST);
-    FAIL_IF(random && flow != cuda->hub, err, NVBW_E_INVALID,
+    FAIL_IF(random && flow != cuda->lead, err, NVBW_E_INVALID,
         "a random cycle is not the first of the flows that are counted");
     return NVBW_OK;
 }
@@ -174,33 +176,46 @@ static int32_t make_chain(struct cuda_session *cuda, struct cuda_flow *flow,
     TRY(chain_make(record->bytes, record->stride, session->params.seed,
         session->facts->simulated ? NODES_SIMULATED : NODES_MOST, &chase->chain,
         err));
-    /* Links are addresses, so a chain at another offset is another one. */
-    flow->content = (chain_tag(&chase->chain) ^ (record->offset << 1)) | 1;
+    /* Links are addresses, so a chain at another offset is another one. Those
+     * of one rank mean nothing to others, and all ranks have to know alike what
+     * buffers hold: between them nobody finds a chain again. */
+    flow->content = cuda->peers == NULL
+                        ? (chain_tag(&chase->chain) ^ (record->offset << 1)) | 1
+                        : 0;
     return NVBW_OK;
 }
 
-static int32_t open_flow(struct cuda_session *cuda, struct cuda_flow *flow,
-    uint32_t kernel, struct error *err)
+static int32_t plan(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
 {
-    struct gpu *const gpu = flow->gpu;
+    const struct gpu_facts *const gpu = flow->gpu->facts;
     struct chase_flow *const chase =
         arena_alloc(cuda->session->arena, 1, sizeof *chase);
 
     FAIL_IF(chase == NULL, err, NVBW_E_SYSTEM, "no memory for a flow");
     flow->state = chase;
-    chase->kernel = kernel;
-    chase->units = gpu->facts->units > 0 ? gpu->facts->units : 1;
+    chase->units = gpu->units > 0 ? gpu->units : 1;
     chase->deal = deal_of(chase->units);
     TRY(check_flow(cuda, flow, err));
     TRY(make_chain(cuda, flow, chase, err));
     chase->steps = steps_of(cuda, flow);
-    if (cuda->session->params.fixed && flow == cuda->hub) {
+    if (cuda->session->params.fixed && flow == cuda->lead) {
         uint64_t least = 0;
         uint64_t most = 0;
 
         bounds(cuda, flow, &least, &most);
         cuda->session->params.copies = (uint32_t)(least < most ? least : most);
     }
+    return NVBW_OK;
+}
+
+static int32_t open_flow(
+    struct cuda_flow *flow, uint32_t kernel, struct error *err)
+{
+    struct gpu *const gpu = flow->gpu;
+    struct chase_flow *const chase = flow->state;
+
+    chase->kernel = kernel;
     TRY(gpu_need_chase(gpu, err));
     CUDA_TRY(gpu->api, err,
         gpu->api->memory_alloc(&chase->room, CHASE_ROOM_BYTES),
@@ -211,15 +226,17 @@ static int32_t open_flow(struct cuda_session *cuda, struct cuda_flow *flow,
 static int32_t open_loads(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
 {
-    return open_flow(cuda, flow, CHASE_KERNEL_chase, err);
+    (void)cuda;
+    return open_flow(flow, CHASE_KERNEL_chase, err);
 }
 
 static int32_t open_bulk(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
 {
+    (void)cuda;
     return flow->gpu->facts->compute < 90
                ? too_old(flow->gpu, err)
-               : open_flow(cuda, flow, CHASE_KERNEL_chase_bulk, err);
+               : open_flow(flow, CHASE_KERNEL_chase_bulk, err);
 }
 
 /* ---- Samples ------------------------------------------------------------- */
@@ -332,17 +349,18 @@ static void close_flow(struct cuda_session *cuda, struct cuda_flow *flow)
 {
     const struct chase_flow *const chase = flow->state;
 
+    (void)cuda;
     if (chase == NULL || chase->room == 0) {
         return;
     }
-    chase_flag_missed(cuda, flow);
     flow->gpu->api->memory_free(chase->room);
 }
 
 #define CHASER(open_)                                                          \
-    .operations = 1u << NVBW_OP_CHASE, .open = (open_), .bounds = bounds,      \
-    .lay = chase_lay, .enqueue = enqueue, .begin = begin, .seconds = seconds,  \
-    .amount = amount, .verify = chase_verify, .close = close_flow
+    .operations = 1u << NVBW_OP_CHASE, .plan = plan, .open = (open_),          \
+    .bounds = bounds, .lay = chase_lay, .enqueue = enqueue, .begin = begin,    \
+    .seconds = seconds, .amount = amount, .verify = chase_verify,              \
+    .close = close_flow
 
 const struct initiator chaser_sm = { .name = "sm", CHASER(open_loads) };
 const struct initiator chaser_tma = { .name = "tma", CHASER(open_bulk) };

@@ -67,13 +67,9 @@ static inline int chase_is_random(const struct cuda_flow *flow)
 int32_t chase_lay(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);
 
-/* Compares where walks ended with where they should, and notes what SMs took.
- * (chase_check.c) */
+/* Compares where walks ended with where they should, and notes what SMs took,
+ * and how many had no turn. (chase_check.c) */
 int32_t chase_verify(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);
-/* The mean is one over all SMs only where each of them had its turn: else the
- * record gets a flag. */
-void chase_flag_missed(
-    const struct cuda_session *cuda, const struct cuda_flow *flow);
 
 #endif

@@ -239,8 +239,82 @@ static const struct nvbw_metric *const metrics_rounds[] = { &metric_round,
 
 OTHER_TESTCASES(DEFINE_OTHER)
 
-static const struct nvbw_testcase *const testcases[] = { PEER_TESTCASES(
-    LIST_PEER) OTHER_TESTCASES(LIST_PEER) NULL };
+/* ---- Latency ------------------------------------------------------------ */
+
+enum { STRIDE = 128, FOOTPRINT = 2 << 20 }; /* nvbandwidth's within a node */
+
+static int32_t measure_latency(struct nvbw_ctx *ctx, uint32_t row, uint32_t col)
+{
+    const uint32_t *const initiator = ctx->testcase->user;
+    const struct nvbw_cell cell = NVBW_CELL("latency", row, col);
+    const struct nvbw_flow flow = { .size = sizeof flow,
+        .initiator = *initiator,
+        .operation = NVBW_OP_CHASE,
+        .src_memory = NVBW_MEM_FABRIC,
+        .src_place = (int32_t)col,
+        .executor = (int32_t)row,
+        .stride = STRIDE,
+        .bytes = FOOTPRINT,
+        .cell = &cell };
+    const struct nvbw_flow *const list[] = { &flow, NULL };
+    const struct nvbw_measurement one = { .size = sizeof one, .flows = list };
+
+    return ctx->host->measure(ctx, &one);
+}
+
+static int32_t run_latency(struct nvbw_ctx *ctx)
+{
+    const uint32_t ranks = rank_count(ctx);
+
+    for (uint32_t i = 0; i < ranks * ranks; i++) {
+        const uint32_t row = i / ranks;
+        const uint32_t col = i % ranks;
+        const int32_t status =
+            row == col ? NVBW_OK : measure_latency(ctx, row, col);
+
+        if (status < 0) {
+            return status;
+        }
+    }
+    return NVBW_OK;
+}
+
+static const struct nvbw_metric metric_latency = { .size =
+                                                       sizeof metric_latency,
+    .flags = NVBW_METRIC_PAIRS,
+    .unit = NVBW_UNIT_NANOSECONDS,
+    .better = NVBW_LOWER,
+    .name = "latency",
+    .help = "Time of one load by the GPU of the row's rank from the memory of "
+            "the column's.",
+    .rows = "rank",
+    .cols = "rank" };
+static const struct nvbw_metric *const metrics_latency[] = { &metric_latency,
+    NULL };
+static const char *const tags_latency[] = { "multinode", "latency", NULL };
+
+static const uint32_t latency_by_sm = NVBW_BY_SM;
+static const struct nvbw_testcase multinode_device_to_device_latency_sm = {
+    .size = sizeof multinode_device_to_device_latency_sm,
+    .name = "multinode_device_to_device_latency_sm",
+    .summary = "The time of a load from each other rank's memory in turn.",
+    .help = "A chain of dependent loads in steps of 128 bytes over 2 MiB of "
+            "the other rank's memory, followed by one thread of every SM in "
+            "turn, a launch each; the figure is the mean over the SMs, "
+            "launches included. The memory is answered by its GPU's L2 cache. "
+            "Neither buffer_size nor chase has an effect.",
+    .tags = tags_latency,
+    .needs = &needs_ranks,
+    .metrics = metrics_latency,
+    .user = &latency_by_sm,
+    .run = run_latency
+};
+
+static const struct nvbw_testcase *const testcases[] = {
+    PEER_TESTCASES(LIST_PEER) OTHER_TESTCASES(LIST_PEER) &
+        multinode_device_to_device_latency_sm,
+    NULL
+};
 
 const struct nvbw_plugin nvbw_plugin_v1 = { .size = sizeof nvbw_plugin_v1,
     .flags = NVBW_PLUGIN_MPI,

@@ -8,6 +8,8 @@ from ranks import *
 # 4.5 us a copy and the rate of the class. The clock of events ticks in 0.5 us.
 RATES = {"write_ce": 279.0, "read_ce": 277.5}
 TICK = 0.02
+# And what its SMs do.
+LATENCY, KERNEL_NS, UNITS = 827.0, 3000.0, 132
 # Of nvbandwidth; the broadcasts are another plugin's.
 NAMES = {f"multinode_device_to_device_{way}memcpy_{what}_{by}"
          for way in ("", "bidirectional_") for what in ("read", "write")
@@ -36,6 +38,16 @@ def test_two_ranks():
                     value = cell["figure"] / 1e9
                     check(abs(value / rate - 1) < TICK,
                           f"{name}: {value} GB/s, not {rate}")
+        latencies = [cell for cell in cells if cell["metric"] == "latency"]
+        equal(len(latencies), 2, "latencies of two ranks")
+        for cell in latencies:
+            # nvbandwidth's million of loads, dealt over the SMs.
+            steps = 1000000 // UNITS
+            check(abs(cell["figure"] - LATENCY - KERNEL_NS / steps) < 1.0,
+                  f"a load takes {cell['figure']} ns, not {LATENCY}")
+            equal(cell["verified"], "all", "walks that were compared")
+            check(abs((cell["spread_low"] or 0) - cell["figure"]) < 5,
+                  f"spread over SMs: {cell['spread_low']}")
         equal([(gpu["index"], gpu["host"] is not None)
                for gpu in report["facts"]["gpus"]], [(0, True), (1, True)],
               "one GPU a rank")
@@ -58,8 +70,7 @@ def test_two_hosts():
         for cell in cells:
             if "derived" not in cell["flags"]:
                 check(cell["verified"] is not None and
-                      cell["verified_bytes"] > 0 or
-                      cell["metric"] == "latency",
+                      cell["verified_bytes"] > 0,
                       f"{cell['testcase']} was not verified")
         equal([gpu["host"] for gpu in report["facts"]["gpus"]],
               ["host-0"] * 4 + ["host-1"] * 4, "hosts of the ranks")
@@ -77,6 +88,21 @@ def test_wrong_data():
             equal(code, 1, "exit code with wrong data")
             equal([state for _, state, _ in states_of(report)],
                   ["unchecked", "mismatch"], "states with wrong data")
+
+
+def test_broken_chain():
+    """Of loads: the links that did not arrive in the other rank's memory."""
+    with Folder() as folder:
+        file = plan(folder, "multinode_device_to_device_latency_sm")
+        code, report, stderr = mpi(
+            folder, second_rank({"NVBW_SIM_FAULTS": "copy:skip=1"}), "h200_x2",
+            "-c", file)
+        if check(report is not None, f"no report: {stderr}"):
+            equal(code, 1, "exit code with a broken chain")
+            equal([state for _, state, _ in states_of(report)],
+                  ["unchecked", "mismatch"], "states with a broken chain")
+            contains(cells_of(report)[1]["message"], "chain of loads broken",
+                     "broken chain")
 
 
 def test_too_many_ranks():
@@ -103,6 +129,7 @@ need_mpi()
 test_two_ranks()
 test_two_hosts()
 test_wrong_data()
+test_broken_chain()
 test_too_many_ranks()
 test_one_rank()
 finish()

@@ -25,7 +25,8 @@ name = "alone";
 defaults = { timeout = "60 s"; ${DEFAULTS:-} };
 suites = (
   { plugin = "ce_d2d"; tests = [ "device_to_device_*" ]; },
-  { plugin = "sm_d2d"; tests = [ "device_to_device_*", "all_to_one_*" ]; }
+  { plugin = "sm_d2d"; tests = [ "device_to_device_*", "all_to_one_*" ]; },
+  { plugin = "latency"; tests = [ "device_to_device_latency_sm" ]; }
 );
 EOF
 cat >"$out/ranks.cfg" <<EOF
@@ -97,10 +98,11 @@ done | awk '
         sub(/^multinode_/, "", name)
         sub(/^device_to_device_all_from_one_read/, "all_to_one_read", name)
         sub(/^device_to_device_all_to_one/, "all_to_one", name)
+        unit = $3 == "latency" ? 1 : 1e9
         key = name " " $3 " " $4 " " $5
         what = sprintf("%-58s %-9s %s>%s", $2, $3, $4, $5)
         if (!(key in alone)) {
-            printf "      %s %9.2f\n", what, $6 / 1e9
+            printf "      %s %9.2f\n", what, $6 / unit
             next
         }
         if (alone[key] + 0 == 0 || $6 + 0 == 0) {
@@ -116,7 +118,7 @@ done | awk '
         if ($6 > high) off = $6 / high - 1
         wrong = off > 0.01 || off < -0.01
         printf "%s %s %9.2f, alone %9.2f to %9.2f: %+.2f %%\n",
-            wrong ? "WRONG" : "ok   ", what, $6 / 1e9, low / 1e9, high / 1e9,
+            wrong ? "WRONG" : "ok   ", what, $6 / unit, low / unit, high / unit,
             off * 100
         if (wrong) bad = 1
     }

@@ -53,7 +53,7 @@ struct measure_request {
     /* Where there are several parts; none: all flows and the total are one. */
     const struct measure_part *parts;
     uint32_t parts_count;
-    uint32_t allow_multicast; /* 1: the plan says so (multicast.h) */
+    uint32_t allow_multicast; /* 1: the plan says so (multicast_guard.h) */
     uint32_t any_order;   /* 1: flows that run one after another are a figure
                            like any other */
     struct nvbw_ctx *ctx; /* for enqueue and verify */

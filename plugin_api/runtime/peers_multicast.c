@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "engine_state.h"
-#include "multicast.h"
+#include "multicast_guard.h"
 #include "peers_memory.h"
 
 static struct cu_multicast_prop prop_of(const struct exchange *exchange)

@@ -102,7 +102,7 @@ static int64_t time_left(struct nvbw_ctx *ctx)
 }
 
 /* Objects of multicast can take a host's GPUs out of service for others: they
- * are made behind a guard (multicast.h), and no plugin gets around it. */
+ * are made behind a guard (multicast_guard.h), and no plugin gets around it. */
 static const char multicast[] = "cuMulticast";
 
 static nvbw_driver_fn *driver(

@@ -4,8 +4,8 @@
  * host out of service for everybody else on it, so this file is the only way to
  * one: multicast_create asks whether it may as the last thing before the
  * driver's call, whoever asked before. */
-#ifndef NVBW_MULTICAST_H
-#define NVBW_MULTICAST_H
+#ifndef NVBW_MULTICAST_GUARD_H
+#define NVBW_MULTICAST_GUARD_H
 
 #include "gpu.h"
 

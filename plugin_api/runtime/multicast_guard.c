@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
-#include "multicast.h"
+#include "multicast_guard.h"
 
 #include <stdlib.h>
 #include <string.h>

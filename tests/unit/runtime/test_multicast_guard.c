@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "multicast.h"
+#include "multicast_guard.h"
 
 static uint32_t made;
 

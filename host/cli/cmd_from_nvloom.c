@@ -65,6 +65,7 @@ static int run(const struct options *options, struct arena *arena)
 const struct command command_from_nvloom = {
     .name = "from-nvloom",
     .usage = "FILE.csv > PLAN.cfg",
+    .most_words = 1,
     .summary = "makes a plan for the plugin pattern of nvloom's CSV file",
     .run = run,
 };

@@ -73,10 +73,36 @@ static struct testcase_schema peer_testcases[] = {
 static struct testcase_schema memory_testcases[] = {
     { .name = "host_memory_read", .metrics = bandwidth, .metrics_count = 1 },
 };
+static struct metric_schema rank_metrics[] = {
+    { .name = "bandwidth",
+        .unit = NVBW_UNIT_BYTES_PER_SECOND,
+        .better = NVBW_HIGHER,
+        .cols = "rank" },
+    { .name = "median",
+        .unit = NVBW_UNIT_BYTES_PER_SECOND,
+        .better = NVBW_HIGHER,
+        .cols = "rank" },
+    { .name = "forward",
+        .unit = NVBW_UNIT_BYTES_PER_SECOND,
+        .better = NVBW_HIGHER,
+        .cols = "rank" },
+    { .name = "reverse",
+        .unit = NVBW_UNIT_BYTES_PER_SECOND,
+        .better = NVBW_HIGHER,
+        .cols = "rank" },
+    { .name = "total",
+        .unit = NVBW_UNIT_BYTES_PER_SECOND,
+        .better = NVBW_HIGHER,
+        .cols = "rank" },
+    { .name = "latency",
+        .unit = NVBW_UNIT_NANOSECONDS,
+        .better = NVBW_LOWER,
+        .cols = "rank" },
+};
 #define RANKS(name_)                                                           \
     {                                                                          \
-        .name = (name_), .need_features = NVBW_NEED_MPI, .metrics = bandwidth, \
-        .metrics_count = 1                                                     \
+        .name = (name_), .need_features = NVBW_NEED_MPI,                       \
+        .metrics = rank_metrics, .metrics_count = 6                            \
     }
 static struct testcase_schema rank_testcases[] = {
     RANKS("multinode_bisect_write_ce"),
@@ -90,6 +116,7 @@ enum { RANK_TESTCASES = sizeof rank_testcases / sizeof *rank_testcases };
 static struct testcase_schema local_testcases[] = {
     { .name = "host_memory_read", .metrics = bandwidth, .metrics_count = 1 },
     { .name = "device_local_copy", .metrics = bandwidth, .metrics_count = 1 },
+    { .name = "stream_copy", .metrics = bandwidth, .metrics_count = 1 },
 };
 #define LATENCY(name_)                                                         \
     {                                                                          \
@@ -171,7 +198,7 @@ static struct plugin_schema plugins[] = {
     { .name = "local",
         .file = "/p/local.so",
         .testcases = local_testcases,
-        .testcases_count = 2 },
+        .testcases_count = 3 },
     { .name = "hostmem",
         .file = "/p/hostmem.so",
         .testcases = memory_testcases,

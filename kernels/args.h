@@ -164,6 +164,32 @@ struct stream_args {
     uint64_t dst, src, third, bytes, laps, sums, stamps;
 };
 
+/* ---- Single accesses -----------------------------------------------------
+ *
+ * Memory as elements of 4, 8 or 16 bytes, at multiples of that. Access n of
+ * `accesses` is to element n * step; with `bits` to element place(n), which
+ * takes the first 2^bits to each other (access_place.h), and step is 1.
+ * access_copy: from src to the same place of dst. access_write: that element of
+ * words that count up by ACCESS_STEP from `key`, since the pattern would take
+ * longer to compute than memory to write. access_read: adds the element, 16
+ * bytes as two words, to SUM_SLOTS words at `sums` as read does. */
+struct access_args {
+    uint64_t dst, src, key, element, accesses, step, bits, sums, stamps;
+};
+
+#define ACCESS_STEP 0x9e3779b97f4a7c15ull
+
+/* As compare, of what access_copy leaves behind where `word` was over and over:
+ * that in elements that are no multiple of step. steps: 1 for access_write. */
+struct access_compare_args {
+    uint64_t memory, bytes, key, element, step, steps, word, wrong, first;
+};
+
+/* Adds to *sum what access_read finds in so many bytes of the pattern. */
+struct access_sum_args {
+    uint64_t bytes, key, element, step, sum;
+};
+
 /* X(name, arguments): the kernel nvbw_NAME with struct ARGUMENTS_args. */
 #define SM_KERNELS(X)                                                          \
     X(copy, copy)                                                              \
@@ -181,7 +207,12 @@ struct stream_args {
     X(stream_dot, stream)                                                      \
     X(numbers_fill, numbers_fill)                                              \
     X(numbers_compare, numbers_compare)                                        \
-    X(numbers_sum, numbers_sum)
+    X(numbers_sum, numbers_sum)                                                \
+    X(access_copy, access)                                                     \
+    X(access_read, access)                                                     \
+    X(access_write, access)                                                    \
+    X(access_compare, access_compare)                                          \
+    X(access_sum, access_sum)
 
 /* ---- Chains of dependent loads -------------------------------------------
  *

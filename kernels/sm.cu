@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
 /* The kernels that move the bytes of flows, as one module. */
+#include "access.cuh"
 #include "copy.cuh"
 #include "multicast.cuh"
 #include "numbers.cuh"

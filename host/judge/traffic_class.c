@@ -12,6 +12,9 @@ static enum traffic_way peer_way(
 
 static enum traffic_way local_way(const struct flow_record *flow)
 {
+    if (flow->stride != 0) {
+        return WAY_NONE;
+    }
     switch (flow->operation) {
     case NVBW_OP_COPY:
         return WAY_COPY;

@@ -4,9 +4,6 @@
 #include "pattern.h"
 #include "peers.h"
 
-/* No pattern has many such words. */
-#define POISON_WORD UINT64_C(0xa5c396e1b4d287f0)
-
 static const uint64_t contents_limit_ns = UINT64_C(60) * 1000 * 1000 * 1000;
 
 struct gpu *contents_owner(const struct cuda_session *cuda,

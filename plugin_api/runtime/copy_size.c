@@ -27,6 +27,10 @@
 #define ONE_SIDED_CACHES 200
 /* Host footprints go on until the caches of the node are outrun this often. */
 #define HOST_CACHES 4
+/* Of single accesses, of which a part of the bytes is used: outruns caches of
+ * 100 MB twenty times. */
+#define SIZE_ACCESS           (UINT64_C(2) << 30)
+#define SIZE_ACCESS_SIMULATED (UINT64_C(4) << 20)
 /* Of a sample: shorter ones are over before any interference moves on. */
 #define BYTES_LEAST (UINT64_C(8) << 20)
 /* The bytes of a simulated machine are moved by a CPU, so fast paths get
@@ -100,6 +104,10 @@ static uint64_t size_wanted(
     const uint64_t size = of_path(facts, flow);
     const uint64_t needed =
         facts->gpus[flow->executor].l2_bytes * ONE_SIDED_CACHES;
+
+    if (flow_is_access(flow)) {
+        return facts->simulated ? SIZE_ACCESS_SIMULATED : SIZE_ACCESS;
+    }
 
     if (facts->simulated && size > SIZE_SLOW) {
         return SIZE_SIMULATED;

@@ -11,7 +11,7 @@
 #define CACHE_ON_HOST   4.0
 #define CACHE_ON_GPU    10.0  /* copies */
 #define CACHE_ONE_SIDED 200.0 /* reads and writes of local memory */
-#define CACHE_CHASED    20.0  /* chains of loads, operations of STREAM */
+#define CACHE_CHASED    20.0  /* chains of loads, STREAM, single accesses */
 
 static double cache_of(
     const struct session *session, const struct flow_record *record)
@@ -39,7 +39,8 @@ static double cache_needed(const struct flow_record *record)
         flow_memory_on_host(record->dst_memory)) {
         return CACHE_ON_HOST;
     }
-    if (record->operation == NVBW_OP_CHASE || flow_is_stream(record)) {
+    if (record->operation == NVBW_OP_CHASE || flow_is_stream(record) ||
+        flow_is_access(record)) {
         return CACHE_CHASED;
     }
     return record->operation == NVBW_OP_READ ||
@@ -72,7 +73,7 @@ static uint64_t traffic_of(const struct cuda_flow *flow)
     if (flow_is_stream(record)) {
         return flow_stream_arrays(record) * record->bytes * flow->copies;
     }
-    return is_local ? 2 * record->bytes * flow->copies : 0;
+    return is_local ? 2 * flow_counted_bytes(record) * flow->copies : 0;
 }
 
 /* Of several flows the record has the sizes of the first, the footprint of

@@ -29,6 +29,9 @@ static const struct initiator *initiator_of(const struct flow_record *record)
     if (record->initiator >= INITIATORS_END) {
         return NULL;
     }
+    if (flow_is_access(record)) {
+        return &accesser_sm;
+    }
     if (flow_is_stream(record)) {
         return &streamer_sm;
     }

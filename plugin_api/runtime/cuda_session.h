@@ -184,6 +184,8 @@ uint64_t way_key(
     const struct cuda_flow *flow, const struct way *way, uint64_t slice);
 
 /* contents.c */
+/* What poisoned memory holds: no pattern has many such words. */
+#define POISON_WORD UINT64_C(0xa5c396e1b4d287f0)
 /* Fills sources for the next sample, and poisons destinations where what they
  * hold could pass for it. */
 int32_t contents_set(struct cuda_session *cuda, struct error *err);

@@ -14,6 +14,8 @@ int flow_memory_on_host(uint32_t memory)
            memory == NVBW_MEM_MANAGED;
 }
 
+enum { WIDEST_BYTES = 16 };
+
 static const uint32_t stream_arrays[] = {
     [NVBW_OP_COPY] = 2,
     [NVBW_OP_SCALE] = 2,
@@ -34,14 +36,49 @@ int flow_has_third(const struct flow_record *flow)
            flow->operation == NVBW_OP_DOT;
 }
 
+int flow_is_access(const struct flow_record *flow)
+{
+    return flow->initiator == NVBW_BY_SM && flow->stride != 0 &&
+           (flow->operation == NVBW_OP_COPY ||
+               flow->operation == NVBW_OP_READ ||
+               flow->operation == NVBW_OP_WRITE);
+}
+
 int flow_is_stream(const struct flow_record *flow)
 {
     return flow->initiator == NVBW_BY_SM && flow_stream_arrays(flow) > 0 &&
-           (flow->operation != NVBW_OP_COPY || flow->element != 0);
+           (flow->operation != NVBW_OP_COPY || flow->element != 0) &&
+           !flow_is_access(flow);
+}
+
+struct flow_accesses flow_accesses_of(const struct flow_record *flow)
+{
+    const uint64_t element = flow->element != 0 ? flow->element : WIDEST_BYTES;
+    const uint64_t elements = flow->bytes / element;
+    const uint64_t step =
+        flow->stride / element > 0 ? flow->stride / element : 1;
+    struct flow_accesses all = { .element = element,
+        .step = step,
+        .count = elements / step + (elements % step != 0) };
+
+    if (flow->stride == NVBW_STRIDE_RANDOM) {
+        all.random = 1;
+        all.step = 1;
+        while (elements >> all.bits > 1) {
+            all.bits++;
+        }
+        all.count = elements > 0 ? UINT64_C(1) << all.bits : 0;
+    }
+    return all;
 }
 
 uint64_t flow_counted_bytes(const struct flow_record *flow)
 {
+    if (flow_is_access(flow)) {
+        const struct flow_accesses all = flow_accesses_of(flow);
+
+        return all.count * all.element;
+    }
     return flow_is_stream(flow) && flow->operation != NVBW_OP_COPY
                ? flow_stream_arrays(flow) * flow->bytes
                : flow->bytes;

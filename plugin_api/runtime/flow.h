@@ -57,8 +57,18 @@ int flow_is_stream(const struct flow_record *flow);
 int flow_has_third(const struct flow_record *flow);
 /* Arrays that an operation of STREAM goes through. */
 uint32_t flow_stream_arrays(const struct flow_record *flow);
+/* 1 for copies, reads and writes on a GPU by single accesses, which a stride
+ * asks for. */
+int flow_is_access(const struct flow_record *flow);
+/* Bytes of an access, elements from one to the next (1 for random ones), and
+ * how many there are. Random ones take the largest power of two that fits. */
+struct flow_accesses {
+    uint64_t element, step, count;
+    uint32_t random, bits; /* count: 2^bits */
+};
+struct flow_accesses flow_accesses_of(const struct flow_record *flow);
 /* What a copy of the flow by a GPU counts: its bytes, of operations of STREAM
- * but the copy those of all arrays. */
+ * but the copy those of all arrays, of single accesses those accessed. */
 uint64_t flow_counted_bytes(const struct flow_record *flow);
 
 /* 1 for memory whose place is a NUMA node. */

@@ -45,7 +45,8 @@ static int is_chase_behind(const struct flow_record *flow)
 /* Nor does that of arrays that are gone through again and again. */
 static int is_stream_behind(const struct flow_record *flow)
 {
-    return flow_is_stream(flow) && (flow->flags & NVBW_FLOW_BACKGROUND) != 0;
+    return (flow_is_stream(flow) || flow_is_access(flow)) &&
+           (flow->flags & NVBW_FLOW_BACKGROUND) != 0;
 }
 
 static int has_pattern(const struct flow_record *flow)
@@ -66,7 +67,8 @@ static const struct unsupported {
     { BIT(NVBW_BY_PLUGIN), flow_has_third, "operations on three arrays" },
     { BY_KERNELS, is_staged, "way around peer access (NVBW_FLOW_STAGED)" },
     { ON_GPU, is_chase_behind, "chains of loads in the background" },
-    { ON_GPU, is_stream_behind, "operations of STREAM in the background" },
+    { ON_GPU, is_stream_behind,
+        "strides and operations of STREAM in the background" },
     { BIT(NVBW_BY_CE), has_pattern,
         "strides or element sizes (they need an initiator with kernels)" },
 };
@@ -112,6 +114,7 @@ static int32_t check_between_ranks(
     if ((ON_GPU & BIT(flow->initiator)) != 0 &&
         is_shareable(flow->src_memory) && is_shareable(flow->dst_memory) &&
         !is_random_chain(flow) && !flow_is_stream(flow) &&
+        !flow_is_access(flow) &&
         (flow->flags & (NVBW_FLOW_BACKGROUND | NVBW_FLOW_SYNC |
                            NVBW_FLOW_HOST_CLOCK)) == 0) {
         return NVBW_OK;

@@ -85,6 +85,8 @@ extern const struct initiator *const chasers[];
 
 /* Of the operations of STREAM, by SMs only (flow_is_stream). */
 extern const struct initiator streamer_sm; /* sm_stream.c */
+/* Of single accesses, likewise (flow_is_access). */
+extern const struct initiator accesser_sm; /* sm_access.c */
 
 extern const struct initiator initiator_ce;     /* initiator_ce.c */
 extern const struct initiator initiator_plugin; /* initiator_plugin.c */

@@ -24,7 +24,7 @@ struct sm_flow {
     cu_address spare_sums; /* of the one that warms up; the second word of each
                             slot is for what the sums should be */
     cu_address stamps;     /* SM_STAMPS of them; the last is spare */
-    uint64_t lap_sum;      /* of dot: what going through its arrays once adds */
+    uint64_t lap_sum;      /* what one copy adds to the sums (sm_results.c) */
     struct stamp stamps_read[SM_STAMPS];
 };
 
@@ -51,6 +51,24 @@ int32_t sm_fetch_sum(const struct gpu *gpu, cu_address sums, uint64_t *out_sum,
 /* Tells the records of a flow so many bytes verified by a sum. (sm_read.c) */
 void sm_tell_sum(const struct cuda_session *cuda, const struct cuda_flow *flow,
     uint64_t bytes, uint64_t expected, uint64_t actual);
+/* Of flows whose sources are laid once (sm_results.c), all with the flow's
+ * context current: */
+struct finding;
+int32_t sm_wait(const struct gpu *gpu, const char *what, struct error *err);
+/* A kernel over all of the flow's bytes, on the engine's own stream. */
+int32_t sm_launch_over(const struct cuda_flow *flow, uint32_t kernel,
+    void *args, struct error *err);
+/* Lets a kernel work out what one copy's sum will be, at sm->sums, and keeps it
+ * as lap_sum; and compares that of a sample, of so many bytes a copy. */
+int32_t sm_sum_once(const struct cuda_flow *flow, uint32_t kernel, void *args,
+    struct error *err);
+int32_t sm_verify_sum(struct cuda_session *cuda, const struct cuda_flow *flow,
+    uint64_t bytes, struct error *err);
+/* Lets a kernel compare the destination, with its results at sm->sums and one
+ * word after. The first wrong word lacks what was expected. */
+int32_t sm_compare(const struct cuda_flow *flow, uint32_t kernel, void *args,
+    struct finding *out, struct error *err);
+
 /* Compares what reads found with what they should. (sm_read.c) */
 int32_t sm_verify_read(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);

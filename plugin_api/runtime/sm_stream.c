@@ -15,8 +15,7 @@
 #include "sm_flow.h"
 
 enum {
-    LAPS_MOST = 1 << 16, /* the shortest take a tenth of a microsecond */
-    RESULT_WORDS = 2     /* of a comparison, in the room for sums */
+    LAPS_MOST = 1 << 16 /* the shortest take a tenth of a microsecond */
 };
 /* Larger ones take so long that a kernel's start is a part in a thousand. */
 #define JOINED_MOST (UINT64_C(256) << 20)
@@ -109,48 +108,23 @@ static void bounds(const struct cuda_session *cuda,
 
 /* ---- Sources ------------------------------------------------------------- */
 
-static int32_t wait_for(
-    const struct gpu *gpu, const char *what, struct error *err)
-{
-    return gpu_wait(gpu, gpu->stream, SM_LIMIT_NS, what, err);
-}
-
-static int32_t launch_over(const struct cuda_flow *flow, uint32_t kernel,
-    void *args, struct error *err)
-{
-    const uint64_t blocks = sm_blocks_of(kernel, SM_PEER,
-        flow->run->record.bytes, 1, 4 * flow->gpu->facts->units, 1);
-
-    return gpu_launch_sm(
-        flow->gpu, kernel, flow->gpu->stream, args, blocks, err);
-}
-
 static int32_t fill(const struct cuda_flow *flow, cu_address memory,
     uint64_t key, struct error *err)
 {
     struct numbers_fill_args args = { memory, flow->run->record.bytes, key,
         operation_of(flow)->source };
 
-    return launch_over(flow, SM_KERNEL_numbers_fill, &args, err);
+    return sm_launch_over(flow, SM_KERNEL_numbers_fill, &args, err);
 }
 
 /* What one lap of dot adds, worked out without memory. */
 static int32_t expect_sum(const struct cuda_flow *flow, struct error *err)
 {
-    struct sm_flow *const sm = flow->state;
-    const struct gpu *const gpu = flow->gpu;
+    const struct sm_flow *const sm = flow->state;
     struct numbers_sum_args args = { flow->run->record.bytes,
         contents_key(flow, 0), NUMBERS_PRODUCT, sm->sums };
 
-    CUDA_TRY(gpu->api, err,
-        gpu->api->set_words_async(sm->sums, 0, 2, gpu->stream),
-        "GPU %d: the sum of products", gpu->facts->index);
-    TRY(launch_over(flow, SM_KERNEL_numbers_sum, &args, err));
-    TRY(wait_for(gpu, "summing up products", err));
-    CUDA_TRY(gpu->api, err,
-        gpu->api->copy_up(&sm->lap_sum, sm->sums, sizeof sm->lap_sum),
-        "GPU %d: the sum of products", gpu->facts->index);
-    return NVBW_OK;
+    return sm_sum_once(flow, SM_KERNEL_numbers_sum, &args, err);
 }
 
 static int32_t lay(
@@ -173,7 +147,7 @@ static int32_t lay(
         run->third->content = 0;
         TRY(fill(flow, third_of(flow), NUMBERS_THIRD(key), err));
     }
-    TRY(wait_for(flow->gpu, "filling arrays", err));
+    TRY(sm_wait(flow->gpu, "filling arrays", err));
     return run->record.operation == NVBW_OP_DOT ? expect_sum(flow, err)
                                                 : NVBW_OK;
 }
@@ -219,41 +193,15 @@ static int32_t enqueue(struct cuda_session *cuda, struct cuda_flow *flow,
 
 /* ---- Results ------------------------------------------------------------- */
 
-static int32_t verify_sum(
-    struct cuda_session *cuda, const struct cuda_flow *flow, struct error *err)
-{
-    const struct sm_flow *const sm = flow->state;
-    uint64_t actual = 0;
-
-    TRY(sm_fetch_sum(flow->gpu, sm->sums, &actual, err));
-    sm_tell_sum(cuda, flow,
-        flow_counted_bytes(&flow->run->record) * flow->copies,
-        sm->lap_sum * flow->copies, actual);
-    return NVBW_OK;
-}
-
 static int32_t compare(
     const struct cuda_flow *flow, struct finding *out, struct error *err)
 {
     const struct sm_flow *const sm = flow->state;
-    const struct gpu *const gpu = flow->gpu;
-    const uint64_t clear[RESULT_WORDS] = { 0, UINT64_MAX };
-    uint64_t found[RESULT_WORDS] = { 0, 0 };
     struct numbers_compare_args args = { dst_of(flow), flow->run->record.bytes,
         contents_key(flow, 0), operation_of(flow)->result, sm->sums,
-        sm->sums + sizeof found[0] };
+        sm->sums + sizeof(uint64_t) };
 
-    CUDA_TRY(gpu->api, err,
-        gpu->api->copy_down_async(sm->sums, clear, sizeof clear, gpu->stream),
-        "GPU %d: results of a comparison", gpu->facts->index);
-    TRY(launch_over(flow, SM_KERNEL_numbers_compare, &args, err));
-    TRY(wait_for(gpu, "comparing arrays", err));
-    CUDA_TRY(gpu->api, err, gpu->api->copy_up(found, sm->sums, sizeof found),
-        "GPU %d: results of a comparison", gpu->facts->index);
-    out->bytes = args.bytes;
-    out->wrong = found[0];
-    out->first.offset = found[1];
-    return NVBW_OK;
+    return sm_compare(flow, SM_KERNEL_numbers_compare, &args, out, err);
 }
 
 static int32_t verify_result(
@@ -262,16 +210,8 @@ static int32_t verify_result(
     struct finding finding = { 0 };
 
     TRY(compare(flow, &finding, err));
-    if (finding.wrong > 0) {
-        const uint64_t offset = finding.first.offset;
-
-        finding.first.expected = number_word(operation_of(flow)->result,
-            contents_key(flow, 0), offset / sizeof(uint64_t));
-        CUDA_TRY(flow->gpu->api, err,
-            flow->gpu->api->copy_up(&finding.first.actual,
-                dst_of(flow) + offset, sizeof finding.first.actual),
-            "GPU %d: a wrong word cannot be read", flow->gpu->facts->index);
-    }
+    finding.first.expected = number_word(operation_of(flow)->result,
+        contents_key(flow, 0), finding.first.offset / sizeof(uint64_t));
     verify_tell(cuda, flow, &finding);
     return NVBW_OK;
 }
@@ -281,7 +221,8 @@ static int32_t verify(
 {
     TRY(gpu_use(flow->gpu, err));
     return flow->run->record.operation == NVBW_OP_DOT
-               ? verify_sum(cuda, flow, err)
+               ? sm_verify_sum(
+                     cuda, flow, flow_counted_bytes(&flow->run->record), err)
                : verify_result(cuda, flow, err);
 }
 

@@ -41,6 +41,10 @@ kernel_plan_fn stream_copy_plan, stream_scale_plan, stream_add_plan,
     stream_triad_plan, stream_dot_plan, numbers_fill_plan, numbers_compare_plan,
     numbers_sum_plan;
 
+/* sim_kernels_access.c */
+kernel_plan_fn access_copy_plan, access_read_plan, access_write_plan,
+    access_compare_plan, access_sum_plan;
+
 /* sim_kernels_sm.c */
 #define SIM_KERNEL_COUNT(name, args) +1
 enum { SIM_KERNELS_SM = 0 SM_KERNELS(SIM_KERNEL_COUNT) };

@@ -147,6 +147,10 @@ enum {
     NVBW_MEM_MULTICAST = 9 /* its place is the whole team */
 };
 
+/* A flow's stride that means: to random places, each element once. For copies,
+ * reads and writes by an SM. Since minor 2 */
+#define NVBW_STRIDE_RANDOM UINT32_MAX
+
 /* A place that means: the NUMA node nearest to the executor. */
 enum { NVBW_NEAR = -1 };
 
@@ -348,10 +352,11 @@ struct nvbw_flow {
     const struct nvbw_cell *cell; /* where this flow's figure goes, or NULL:
                                      it counts only for the total */
     const struct nvbw_cell *reverse_cell; /* SPLIT: the other direction */
-    uint64_t repeats;         /* copies per sample; 0: the pilot decides */
-    uint32_t load_permille;   /* offered load of its own full rate; 0: full */
-    uint32_t element;         /* bytes per access, 0: the widest */
-    uint64_t offset;          /* bytes by which both sides are misaligned */
+    uint64_t repeats;       /* copies per sample; 0: the pilot decides */
+    uint32_t load_permille; /* offered load of its own full rate; 0: full */
+    uint32_t element; /* bytes per access, 0: the widest. Copies by SMs that
+                         give it, and no stride, are STREAM's */
+    uint64_t offset;  /* bytes by which both sides are misaligned */
     nvbw_enqueue_fn *enqueue; /* NVBW_BY_PLUGIN: puts your kernel on work's
                                  stream */
     nvbw_enqueue_fn *verify;  /* NVBW_BY_PLUGIN: checks the destination; NULL:

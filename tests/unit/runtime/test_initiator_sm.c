@@ -510,13 +510,14 @@ static void flows_one_after_another_are_invalid(void **state)
     arena_clear(&scene.arena);
 }
 
-static void strides_are_for_kernels_of_plugins(void **state)
+static void strides_are_for_other_kernels(void **state)
 {
     struct nvbw_flow flow = down;
     const struct nvbw_flow *const flows[] = { &flow, NULL };
     struct scene scene;
 
     (void)state;
+    flow.initiator = NVBW_BY_TMA;
     flow.stride = 64;
     start(&scene);
     assert_int_equal(measure(&scene, flows, NULL)->state, STATE_ERROR);
@@ -581,7 +582,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_split_takes_turns_in_what_outruns_the_cache),
         cmocka_unit_test(a_split_of_one_buffer_is_verified_too),
         cmocka_unit_test(flows_of_one_gpu_run_together),
-        cmocka_unit_test(strides_are_for_kernels_of_plugins),
+        cmocka_unit_test(strides_are_for_other_kernels),
     };
     const struct CMUnitTest serial[] = {
         cmocka_unit_test(flows_one_after_another_are_invalid),

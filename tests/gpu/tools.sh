@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The nvbw-host authors
 # On a machine with GPUs: tools.sh PREFIX OUT, PREFIX a bundle or an installed
-# tree. Runs the plans of transfer, overlap, stream and pattern, and peer copies
-# with and without access, on the first GPU alone and on the first two, and
-# leaves a JSON report of each in OUT. A run that finds something ends with
-# another code than 0; the next one is made all the same, and the worst code is
-# this script's.
+# tree. Runs the plans of transfer, overlap, stream, access and pattern, and peer
+# copies with and without access to the peer, on the first GPU alone and on the
+# first two, and leaves a JSON report of each in OUT. Of access, stride 2 should
+# leave about half of the coalesced rate and stride 4 about a quarter. A run that
+# finds something ends with another code than 0; the next one is made all the
+# same, and the worst code is this script's.
 set -u
 # No object of NVLink multicast is ever made here.
 export NVBW_DISABLE_MULTICAST=1
@@ -38,7 +39,7 @@ suites = ( { plugin = "transfer"; tests = [ "transfer_host_to_device",
 EOF
 
 for gpus in 0 0,1; do
-  for plan in recipe_256mb transfer overlap stream pattern; do
+  for plan in recipe_256mb transfer overlap stream access pattern; do
     run "${plan}_$gpus" -c "plans/$plan.cfg" --devices "$gpus"
   done
   run "shmoo_$gpus" -c "$out/shmoo.cfg" --devices "$gpus"

@@ -12,7 +12,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tree=$PWD build=build minutes=60 out=build-soak
-targets=(frames elf plan values efficiency journal baseline summary)
+targets=(frames elf plan values efficiency journal baseline summary nvloom)
 while getopts b:m:o: option; do
   case $option in
     b) build=$OPTARG ;;

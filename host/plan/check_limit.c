@@ -24,7 +24,8 @@ struct finding {
     uint32_t metrics;   /* that match */
     uint32_t bound;     /* metrics that the limit can bind */
     uint32_t elsewhere; /* testcases of that name in suites that are off */
-    uint32_t unchecked; /* plugins that could not be asked */
+    uint32_t metrics_elsewhere; /* metrics that match, of those */
+    uint32_t unchecked;         /* plugins that could not be asked */
     const struct metric_schema *misfit;
     const char *misfit_of; /* testcase */
     struct nearest nearest_testcase, nearest_metric;
@@ -101,6 +102,16 @@ static void look_at_metrics(
     }
 }
 
+static void look_elsewhere(
+    struct finding *finding, const struct testcase_schema *testcase)
+{
+    finding->elsewhere++;
+    for (uint32_t i = 0; i < testcase->metrics_count; i++) {
+        finding->metrics_elsewhere += (uint32_t)limit_matches_name(
+            finding->limit->match, testcase->name, testcase->metrics[i].name);
+    }
+}
+
 static void look_at_plugin(struct finding *finding,
     const struct plan_suite *suite, const struct plugin_schema *plugin)
 {
@@ -115,7 +126,7 @@ static void look_at_plugin(struct finding *finding,
             continue;
         }
         if (!suite->enabled || !select_in_suite(suite, testcase->name)) {
-            finding->elsewhere++;
+            look_elsewhere(finding, testcase);
             continue;
         }
         finding->testcases++;
@@ -157,6 +168,9 @@ static void say_no_metric(const struct finding *finding)
     const struct plan_limit *const limit = finding->limit;
     char hint[NEAREST_HINT_BYTES];
 
+    if (finding->metrics_elsewhere != 0) {
+        return; /* the suite that has it is only switched off */
+    }
     problem_add(finding->checker->problems, limit->origin,
         !limit_is_exact(limit), "limit \"%s\" matches no metric%s",
         limit->match, nearest_hint(&finding->nearest_metric, hint));

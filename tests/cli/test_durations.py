@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The nvbw-host authors
-"""docs/durations.md has a row for every shipped plan, and in it what --dry-run
-estimates for 2, 4 and 8 GPUs. Plans over MPI have no rehearsal on one node."""
+"""Every shipped plan is sound, without a warning, and has a row in
+docs/durations.md with what --dry-run estimates for 2, 4 and 8 GPUs. Plans over
+MPI have no rehearsal on one node."""
 from harness import *
 
 if not SIM.exists():
@@ -34,6 +35,9 @@ with Folder() as f:
     plans = sorted((SOURCE / "configs" / "plans").glob("*.cfg"))
     check(len(plans) >= 5, f"plans: {plans}")
     for path in plans:
+        code, out, err = f.host("check-plan", "-c", path.name, "--driver", SIM,
+                                "--sim-profile", "h200_x2")
+        equal((code, err), (0, ""), f"check-plan of {path.name}")
         if "\nmpi = true" in path.read_text():
             continue
         row = told(path.name)

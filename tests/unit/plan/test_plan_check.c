@@ -123,50 +123,6 @@ static struct testcase_schema local_testcases[] = {
         .name = (name_), .metrics = latency, .metrics_count = 1,               \
         .params = &footprint, .params_count = 1                                \
     }
-static struct param_schema transfer_params[] = {
-    { .name = "memory", .type = NVBW_TYPE_TEXT },
-    { .name = "api", .type = NVBW_TYPE_TEXT },
-    { .name = "stream", .type = NVBW_TYPE_TEXT },
-};
-#define TRANSFER(name_)                                                        \
-    {                                                                          \
-        .name = (name_), .params = transfer_params, .params_count = 3          \
-    }
-static struct testcase_schema transfer_testcases[] = {
-    TRANSFER("transfer_host_to_device"),
-    TRANSFER("transfer_device_to_host"),
-    TRANSFER("transfer_device_to_device"),
-    TRANSFER("transfer_fit_host_to_device"),
-    TRANSFER("transfer_host_to_device_numa"),
-    TRANSFER("transfer_batched_host_to_device"),
-};
-#define FLOW_KEY(key)                                                          \
-    {                                                                          \
-        .name = "flows." key, .type = NVBW_TYPE_TEXT,                          \
-        .flags = NVBW_PARAM_LIST | SCHEMA_PARAM_MEMBER, .default_text = ""     \
-    }
-static struct param_schema flows_params[] = {
-    { .name = "flows", .type = NVBW_TYPE_GROUP, .flags = NVBW_PARAM_LIST },
-    FLOW_KEY("name"),
-    FLOW_KEY("group"),
-    FLOW_KEY("order"),
-    FLOW_KEY("from"),
-    FLOW_KEY("to"),
-    FLOW_KEY("by"),
-};
-static struct testcase_schema pattern_testcases[] = {
-    { .name = "pattern",
-        .metrics = bandwidth,
-        .metrics_count = 1,
-        .params = flows_params,
-        .params_count = sizeof flows_params / sizeof flows_params[0] },
-};
-static struct testcase_schema overlap_testcases[] = {
-    TRANSFER("overlap_both_ways"),
-    TRANSFER("overlap_copy_kernel"),
-    TRANSFER("overlap_copy_peer"),
-    TRANSFER("overlap_streams"),
-};
 static struct testcase_schema latency_testcases[] = {
     { .name = "latency_host", .metrics = latency, .metrics_count = 1 },
     LATENCY("host_device_latency_sm"),
@@ -210,18 +166,6 @@ static struct plugin_schema plugins[] = {
     { .name = "latency",
         .file = "/p/latency.so",
         .testcases = latency_testcases,
-        .testcases_count = 4 },
-    { .name = "transfer",
-        .file = "/p/transfer.so",
-        .testcases = transfer_testcases,
-        .testcases_count = 6 },
-    { .name = "pattern",
-        .file = "/p/pattern.so",
-        .testcases = pattern_testcases,
-        .testcases_count = 1 },
-    { .name = "overlap",
-        .file = "/p/overlap.so",
-        .testcases = overlap_testcases,
         .testcases_count = 4 },
     { .name = "broken",
         .state = STATE_ERROR,
@@ -322,20 +266,6 @@ static void test_bad_plans(void **state)
     assert_int_equal(wrong, 0);
 }
 
-static void test_shipped_plans(void **state)
-{
-    glob_t found;
-
-    (void)state;
-    assert_int_equal(glob(SHIPPED_PLANS "/*.cfg", 0, NULL, &found), 0);
-    for (size_t i = 0; i < found.gl_pathc; i++) {
-        check_file(found.gl_pathv[i]);
-        assert_string_equal(fixture_problem(&fixture, 0), "");
-    }
-    assert_true(found.gl_pathc >= 4);
-    globfree(&found);
-}
-
 static void test_own_parameter(void **state)
 {
     (void)state;
@@ -376,6 +306,12 @@ static void test_limit_of_disabled_suite(void **state)
     check_text("limits = ( { match = \"latency_host\"; max = \"1 us\"; } );\n"
                "suites = ( { plugin = \"ce_h2d\"; }, { plugin = \"latency\"; "
                "enabled = false; } );");
+    assert_int_equal(fixture.problems.count, 0);
+    /* Other testcases of the pattern are on, and have no such metric. */
+    check_text(
+        "limits = ( { match = \"*_host*/latency\"; max = \"1 us\"; } );\n"
+        "suites = ( { plugin = \"hostmem\"; }, { plugin = \"ce_h2d\"; }, "
+        "{ plugin = \"latency\"; enabled = false; } );");
     assert_int_equal(fixture.problems.count, 0);
 }
 
@@ -434,7 +370,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_bad_plans),
-        TEST(test_shipped_plans),
         TEST(test_own_parameter),
         TEST(test_ladders),
         TEST(test_limit_of_disabled_suite),

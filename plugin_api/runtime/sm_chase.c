@@ -57,8 +57,9 @@ static uint64_t stretches(
 {
     const uint64_t units = units_a_sample(cuda, chase);
     const uint64_t most = launches_most(cuda) / 2;
+    const uint64_t few = units < most ? units : most;
 
-    return units < most ? units : most;
+    return few > 0 ? few : 1;
 }
 
 static void bounds(const struct cuda_session *cuda,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
 /* A CSV file of nvloom. What is made of one without a mistake is a plan that
- * loads: nothing in a file gets out of the comment or text that it is put in. */
+ * loads: nothing in a file gets out of the comment or text it is put in. */
 #include <stdlib.h>
 
 #include "arena.h"

@@ -35,9 +35,10 @@ with Folder() as f:
     plans = sorted((SOURCE / "configs" / "plans").glob("*.cfg"))
     check(len(plans) >= 5, f"plans: {plans}")
     for path in plans:
-        code, out, err = f.host("check-plan", "-c", f"plans/{path.name}",
-                                "--driver", SIM, "--sim-profile", "h200_x2")
-        equal((code, err), (0, ""), f"check-plan of {path.name}")
+        if PATIENCE == 1:  # sanitizers see no more in it than in estimates
+            code, _, err = f.host("check-plan", "-c", f"plans/{path.name}",
+                                  "--driver", SIM, "--sim-profile", "h200_x2")
+            equal((code, err), (0, ""), f"check-plan of {path.name}")
         if "\nmpi = true" in path.read_text():
             continue
         row = told(path.name)

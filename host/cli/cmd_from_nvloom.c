@@ -9,21 +9,6 @@
 #include "plan_layer.h"
 #include "say.h"
 
-static void print_problems(const struct problems *problems)
-{
-    for (uint32_t i = 0; i < problems->count; i++) {
-        const struct problem *const problem = &problems->list[i];
-        const char *const warning = problem->is_warning ? "warning: " : "";
-
-        if (problem->origin.line > 0) {
-            say("%s%s:%u: %s", warning, problem->origin.file,
-                (unsigned)problem->origin.line, problem->text);
-        } else {
-            say("%s%s: %s", warning, problem->origin.file, problem->text);
-        }
-    }
-}
-
 static int convert(const char *file, struct arena *arena, struct strbuf *plan)
 {
     struct problems problems = { .arena = arena };
@@ -34,7 +19,9 @@ static int convert(const char *file, struct arena *arena, struct strbuf *plan)
         nvloom_csv_plan(file, csv.text, plan, &problems, &err) < 0) {
         return command_fail(&err, EXIT_USAGE);
     }
-    print_problems(&problems);
+    for (uint32_t i = 0; i < problems.count; i++) {
+        say_problem("CSV file", &problems.list[i]);
+    }
     if (problems.errors > 0) {
         error_set(&err, NVBW_E_INVALID,
             "%u mistake%s in %.400s, no plan was made", problems.errors,

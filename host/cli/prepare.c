@@ -294,27 +294,12 @@ int32_t prepare_plugins(struct prepared *prepared, struct error *err)
                : NVBW_OK;
 }
 
-/* what: the kind of file that is wrong. */
-static void print_problem(const char *what, const struct problem *problem)
-{
-    const char *const warning = problem->is_warning ? "warning: " : "";
-
-    if (problem->origin.file != NULL && problem->origin.line > 0) {
-        say("%s%s %s:%u: %s", warning, what, problem->origin.file,
-            problem->origin.line, problem->text);
-    } else if (problem->origin.file != NULL) {
-        say("%s%s: %s", warning, problem->origin.file, problem->text);
-    } else {
-        say("%s%s", warning, problem->text);
-    }
-}
-
 static void print_problems(const struct prepared *prepared, const char *what,
     const struct problems *problems)
 {
     for (uint32_t i = 0; i < problems->count; i++) {
         if (!problems->list[i].is_warning || !prepared->options->quiet) {
-            print_problem(what, &problems->list[i]);
+            say_problem(what, &problems->list[i]);
         }
     }
 }

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "plan.h"
 #include "text_clean.h"
 
 enum { SAID_BYTES = 4096 };
@@ -34,4 +35,18 @@ void say_plain(const char *format, ...)
     va_start(args, format);
     say_list("", format, args);
     va_end(args);
+}
+
+void say_problem(const char *what, const struct problem *problem)
+{
+    const char *const warning = problem->is_warning ? "warning: " : "";
+
+    if (problem->origin.file != NULL && problem->origin.line > 0) {
+        say("%s%s %s:%u: %s", warning, what, problem->origin.file,
+            problem->origin.line, problem->text);
+    } else if (problem->origin.file != NULL) {
+        say("%s%s: %s", warning, problem->origin.file, problem->text);
+    } else {
+        say("%s%s", warning, problem->text);
+    }
 }

@@ -10,4 +10,9 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same without the program's name in front. */
 void say_plain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+struct problem;
+
+/* A mistake or a warning, with its place; what: the kind of file it is in. */
+void say_problem(const char *what, const struct problem *problem);
+
 #endif

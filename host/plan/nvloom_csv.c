@@ -245,6 +245,16 @@ static int cut_line(
     return 1;
 }
 
+/* The first line is not read, so there must be nothing in it to lose. */
+static void check_names(const struct converter *converter,
+    const struct line *line, const char *text)
+{
+    if (*text >= '0' && *text <= '9') {
+        complain(converter, line,
+            "a measurement where the names of columns belong", text);
+    }
+}
+
 static int32_t read_lines(
     struct converter *converter, const char *text, struct error *err)
 {
@@ -256,8 +266,12 @@ static int32_t read_lines(
         char *const whole = strsep(&rest, "\n");
         struct line line = { .number = ++number };
 
-        if (number == 1 || *trim(whole) == '\0') {
-            continue; /* the first has the names of columns */
+        if (number == 1) {
+            check_names(converter, &line, trim(whole));
+            continue;
+        }
+        if (*trim(whole) == '\0') {
+            continue;
         }
         if (converter->count == NVLOOM_LINES_LIMIT) {
             complain(converter, &line, "more lines than a plan has flows", "");

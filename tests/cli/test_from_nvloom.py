@@ -66,6 +66,7 @@ with Folder() as f:
         contains(err, words, line)
     for text, words in ((COLUMNS, "nothing that a plan can say"),
                         ("", "nothing that a plan can say"),
+                        (GOOD[len(COLUMNS):], "none.csv:1: a measurement where"),
                         (COLUMNS + GOOD.splitlines()[7], "nothing that")):
         f.write("none.csv", text)
         code, out, err = f.host("from-nvloom", "none.csv")

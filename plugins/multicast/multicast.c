@@ -7,18 +7,7 @@
 
 #include "mpi_team.h"
 #include "nvbw/plugin.h"
-
-static uint32_t rank_count(struct nvbw_ctx *ctx)
-{
-    const struct nvbw_place *const *const ranks =
-        ctx->host->places(ctx, "rank");
-    uint32_t count = 0;
-
-    while (ranks[count] != NULL) {
-        count++;
-    }
-    return count;
-}
+#include "rank_count.h"
 
 /* From the memory of a rank, by its GPU, to all. */
 static struct nvbw_flow flow_of(uint32_t rank, const struct nvbw_cell *cell)

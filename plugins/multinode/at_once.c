@@ -4,18 +4,6 @@
 
 #include <stdlib.h>
 
-uint32_t rank_count(struct nvbw_ctx *ctx)
-{
-    const struct nvbw_place *const *const ranks =
-        ctx->host->places(ctx, "rank");
-    uint32_t count = 0;
-
-    while (ranks[count] != NULL) {
-        count++;
-    }
-    return count;
-}
-
 struct nvbw_flow rank_flow(const struct rank_mover *mover, uint32_t actor,
     uint32_t other, const struct nvbw_cell *cell)
 {

@@ -13,8 +13,6 @@ struct rank_mover {
     uint32_t reads; /* 1: who acts reads; 0: it writes */
 };
 
-uint32_t rank_count(struct nvbw_ctx *ctx);
-
 /* A copy by `actor` from or to the memory of `other`. */
 struct nvbw_flow rank_flow(const struct rank_mover *mover, uint32_t actor,
     uint32_t other, const struct nvbw_cell *cell);

@@ -5,6 +5,7 @@
 #include "at_once.h"
 #include "mpi_team.h"
 #include "peer_traffic.h"
+#include "rank_count.h"
 #include "sampled.h"
 
 /* ---- Metrics ------------------------------------------------------------ */

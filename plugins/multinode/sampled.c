@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "rank_count.h"
+
 enum { PEERS_MOST = 64, NAME_BYTES = 32 };
 
 /* One step of splitmix64. */

@@ -15,10 +15,13 @@ enum { STARTS_MOST = 3, MONITOR_ARENA_BYTES = 64 << 20, SERIES_STEPS = 240 };
 
 /* A reading that was made so shortly before a measurement is its first. */
 static const uint64_t FRESH_NS = 20 * MS;
-/* Nobody waits behind a question that is open for so long. */
+/* Nobody waits behind a question that is open for so long; on a simulated
+ * machine waiting takes no time. */
 static const uint64_t SLOW_NS = 100 * MS;
+static const uint64_t SLOW_SIMULATED_NS = 5000 * MS;
 static const uint64_t ANSWER_NS = 5000 * MS;
-static const uint64_t LAST_NS = 50 * MS;
+static const uint64_t OPEN_NS = 5000 * MS;
+static const uint64_t LAST_NS = 2000 * MS;
 static const uint64_t QUIT_NS = 300 * MS;
 
 /* ---- asking the watch worker ---- */
@@ -27,6 +30,14 @@ static int can_ask(const struct monitor *monitor)
 {
     return monitor->is_open && monitor->worker.stage == WORKER_LIVE &&
            !monitor->worker.end.has_bye;
+}
+
+/* 1 while whoever asks is to wait until the first worker has opened NVML. */
+static int is_opening(const struct monitor *monitor)
+{
+    return !monitor->is_open && !monitor->ended &&
+           monitor->worker.stage == WORKER_LIVE &&
+           host_clock_ns() < monitor->open_by_ns;
 }
 
 static int32_t send_question(struct monitor *monitor,
@@ -118,6 +129,9 @@ int32_t monitor_ask(struct monitor *monitor, struct worker *asker,
     const struct read_frame *read, struct error *err)
 {
     const uint64_t now_ns = host_clock_ns();
+    const uint64_t slow_ns = monitor->request->evidence->facts.simulated
+                                 ? SLOW_SIMULATED_NS
+                                 : SLOW_NS;
     const struct monitor_question question = {
         .kind = read->kind, .asker = asker, .asker_number = read->number
     };
@@ -130,6 +144,9 @@ int32_t monitor_ask(struct monitor *monitor, struct worker *asker,
             "GPU %u was to be read where there are %u", read->gpus[i],
             monitor->gpus_count);
     }
+    if (is_opening(monitor)) {
+        return put_off(monitor, asker, read, err);
+    }
     if (!can_ask(monitor)) {
         return answer(asker, read->number, NULL, err);
     }
@@ -141,7 +158,7 @@ int32_t monitor_ask(struct monitor *monitor, struct worker *asker,
         return send_question(
             monitor, &question, read->gpus, read->gpus_count, err);
     }
-    if (now_ns - monitor->asked.asked_ns > SLOW_NS) {
+    if (now_ns - monitor->asked.asked_ns > slow_ns) {
         return answer(asker, read->number, NULL, err);
     }
     return put_off(monitor, asker, read, err);
@@ -211,6 +228,15 @@ static int32_t take_reading(struct monitor *monitor,
     return NVBW_OK;
 }
 
+static int32_t send_waiting(struct monitor *monitor, struct error *err)
+{
+    const struct monitor_question question = monitor->waiting;
+
+    monitor->waiting = (struct monitor_question){ .number = 0 };
+    return send_question(monitor, &question, monitor->waiting_gpus,
+        monitor->waiting_gpus_count, err);
+}
+
 static int32_t take_readings(struct monitor *monitor,
     const struct readings_frame *frame, struct error *err)
 {
@@ -231,13 +257,8 @@ static int32_t take_readings(struct monitor *monitor,
         TRY(answer(asked.asker, asked.asker_number,
             throttled[0] != '\0' ? throttled : NULL, err));
     }
-    if (monitor->waiting.asker == NULL) {
-        return NVBW_OK;
-    }
-    asked = monitor->waiting;
-    monitor->waiting = (struct monitor_question){ .number = 0 };
-    return send_question(monitor, &asked, monitor->waiting_gpus,
-        monitor->waiting_gpus_count, err);
+    return monitor->waiting.asker != NULL ? send_waiting(monitor, err)
+                                          : NVBW_OK;
 }
 
 static int32_t say(struct monitor *monitor, const char *text, struct error *err)
@@ -249,6 +270,21 @@ static int32_t say(struct monitor *monitor, const char *text, struct error *err)
     return ledger_event(monitor->ledger, &event, err);
 }
 
+/* Whoever waits for its answer waits no longer. */
+static int32_t release_askers(struct monitor *monitor, struct error *err)
+{
+    struct monitor_question *const both[] = { &monitor->asked,
+        &monitor->waiting };
+
+    for (size_t i = 0; i < sizeof both / sizeof both[0]; i++) {
+        if (both[i]->asker != NULL) {
+            TRY(answer(both[i]->asker, both[i]->asker_number, NULL, err));
+        }
+        *both[i] = (struct monitor_question){ .number = 0 };
+    }
+    return NVBW_OK;
+}
+
 static int32_t give_up(
     struct monitor *monitor, const char *why, struct error *err)
 {
@@ -256,6 +292,7 @@ static int32_t give_up(
 
     monitor->ended = 1;
     monitor->is_open = 0;
+    TRY(release_askers(monitor, err));
     snprintf(text, sizeof text, "measured without telemetry: %s", why);
     return say(monitor, text, err);
 }
@@ -270,6 +307,9 @@ static int32_t take_done(
             err);
     }
     monitor->is_open = 1;
+    if (monitor->waiting.asker != NULL) {
+        return send_waiting(monitor, err);
+    }
     /* The first of the series, unless a cell is in flight: then its own is. */
     return monitor->measuring ? NVBW_OK : poll_all(monitor, err);
 }
@@ -317,7 +357,9 @@ static int32_t start_worker(struct monitor *monitor, struct error *err)
     }
     arena_clear(&arena);
     TRY(status);
-    monitor->starts++;
+    if (monitor->starts++ == 0) {
+        monitor->open_by_ns = host_clock_after(host_clock_ns(), OPEN_NS);
+    }
     TRY(worker_send(&monitor->worker, FRAME_FACTS, facts, err));
     TRY(worker_send(&monitor->worker, FRAME_TASK, &task, err));
     worker_allow(&monitor->worker, setup->answer_ns);
@@ -337,21 +379,6 @@ int32_t monitor_start(struct monitor *monitor, struct error *err)
     }
     return start_worker(monitor, &why) < 0 ? give_up(monitor, why.text, err)
                                            : NVBW_OK;
-}
-
-/* Whoever waits for its answer waits no longer. */
-static int32_t release_askers(struct monitor *monitor, struct error *err)
-{
-    struct monitor_question *const both[] = { &monitor->asked,
-        &monitor->waiting };
-
-    for (size_t i = 0; i < sizeof both / sizeof both[0]; i++) {
-        if (both[i]->asker != NULL) {
-            TRY(answer(both[i]->asker, both[i]->asker_number, NULL, err));
-        }
-        *both[i] = (struct monitor_question){ .number = 0 };
-    }
-    return NVBW_OK;
 }
 
 static int32_t after_end(struct monitor *monitor, struct error *err)
@@ -393,6 +420,13 @@ int32_t monitor_tick(
     if (has_ended(monitor)) {
         TRY(after_end(monitor, err));
     }
+    if (monitor->waiting.asker != NULL && !monitor->is_open) {
+        if (is_opening(monitor)) {
+            *out_due_ns = monitor->open_by_ns;
+        } else {
+            TRY(release_askers(monitor, err));
+        }
+    }
     if (!can_ask(monitor) || monitor->measuring) {
         return NVBW_OK;
     }
@@ -406,12 +440,11 @@ int32_t monitor_tick(
     return NVBW_OK;
 }
 
-static int32_t wait_for_answer(struct monitor *monitor, struct error *err)
+static int32_t wait_for_answer(
+    struct monitor *monitor, uint64_t until_ns, struct error *err)
 {
-    const uint64_t until_ns = host_clock_after(host_clock_ns(), LAST_NS);
-
     while (monitor->asked.number != 0 && worker_is_up(&monitor->worker) &&
-           host_clock_ns() < until_ns) {
+           monitor->crew->signals == 0 && host_clock_ns() < until_ns) {
         TRY(crew_step(monitor->crew, until_ns, err));
     }
     return NVBW_OK;
@@ -420,6 +453,8 @@ static int32_t wait_for_answer(struct monitor *monitor, struct error *err)
 int32_t monitor_last(struct monitor *monitor, struct error *err)
 {
     monitor_rest(monitor);
+    monitor->last_by_ns = host_clock_after(host_clock_ns(), LAST_NS);
+    TRY(wait_for_answer(monitor, monitor->last_by_ns, err));
     if (!can_ask(monitor) || monitor->asked.number != 0 ||
         monitor->crew->signals > 0) {
         return NVBW_OK;
@@ -431,9 +466,7 @@ int32_t monitor_stop(struct monitor *monitor, struct error *err)
 {
     static const struct quit_frame quit = { 0 };
 
-    if (monitor->crew->signals == 0) {
-        TRY(wait_for_answer(monitor, err));
-    }
+    TRY(wait_for_answer(monitor, monitor->last_by_ns, err));
     for (uint32_t i = 0; i < monitor->gpus_count; i++) {
         if (monitor->gpus[i].unwritten) {
             TRY(write_series(monitor, &monitor->gpus[i], 1, err));

@@ -4,9 +4,11 @@
  * it read of each GPU lately, and what that means for the cells in flight. How
  * readings come about stands in telemetry.h.
  *
- * The watch worker is started when the run begins and never waited for: until
- * it has opened NVML, while it is restarted and after it was given up, a run
- * worker that asks is told at once that there is no reading. One that hangs,
+ * The watch worker is started when the run begins. The first measurement waits
+ * until it has opened NVML, for at most 5 s from its start: what a run of a few
+ * cells finds must not depend on which worker opens its driver first. From then
+ * on nobody waits for it: while it is restarted and after it was given up, a
+ * run worker that asks is told at once that there is no reading. One that hangs,
  * dies or breaks the protocol is replaced twice; then, and where NVML cannot
  * be opened at all, the run goes on without telemetry and an event `telemetry`
  * says why in one sentence. */
@@ -56,7 +58,9 @@ struct monitor {
     uint32_t is_open;   /* 1: the worker answers */
     uint32_t ended;     /* 1: there will be no more readings */
     uint32_t starts;
-    uint32_t measuring; /* 1: a measurement is in flight */
+    uint64_t open_by_ns; /* until then its opening is waited for */
+    uint64_t last_by_ns; /* until then its last readings are */
+    uint32_t measuring;  /* 1: a measurement is in flight */
     uint64_t begun;     /* numbers, as that began: earlier questions are none of
                            its own */
     struct error fatal; /* the journal cannot be written */
@@ -84,7 +88,7 @@ int32_t monitor_tick(
     struct monitor *monitor, uint64_t *out_due_ns, struct error *err);
 /* Asks for the last readings of the run; nothing is measured any more. */
 int32_t monitor_last(struct monitor *monitor, struct error *err);
-/* Writes them, within 50 ms, and lets the worker end. */
+/* Waits for them, at most 2 s, writes them and lets the worker end. */
 int32_t monitor_stop(struct monitor *monitor, struct error *err);
 void monitor_close(struct monitor *monitor);
 

@@ -8,8 +8,9 @@
  * run worker asks, through the host: at BEGIN, once in the pilot while copies
  * run, at each look at the samples and, between samples, when half a second
  * has passed. It starts no timed interval before the answer is there, and
- * waits for it at most 20 ms. So no NVML call falls into a timed interval, but
- * for the one in the pilot that is meant to.
+ * waits for it at most 20 ms; for the first until the watch worker has opened
+ * NVML. So no NVML call falls into a timed interval, but for the one in the
+ * pilot that is meant to.
  *
  *   run worker --READ--> host --READ--> watch worker --READINGS--> host
  *       ^                                                           |

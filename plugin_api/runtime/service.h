@@ -83,6 +83,7 @@ struct service {
     int64_t init_code;
     nvbw_allgather_fn *allgather; /* lent in init, or NULL */
     uint32_t rank, ranks;         /* joined in init; ranks 0: not */
+    uint32_t has_reading;         /* 1: an answer to READ was waited for once */
 };
 
 static inline struct service *service_of(struct nvbw_ctx *ctx)
@@ -117,8 +118,9 @@ void service_between_samples(void *user);
 void service_restart_clock(struct service *service);
 
 /* read() and await_reading() of measure_request: READ to the host, and its
- * answer within 20 ms of the question. Nothing is asked where the host has no
- * telemetry. (service_reads.c) */
+ * answer within 20 ms of the question; within 10 s the first of a worker and all
+ * on a simulated machine. Nothing is asked where the host has no telemetry.
+ * (service_reads.c) */
 void service_read(void *user, uint32_t kind);
 int service_await_reading(void *user, char *out_text, size_t size);
 

@@ -10,9 +10,9 @@
 
 enum { ANSWER_ARENA_BYTES = 1 << 20, NS_PER_MS = 1000000 };
 static const uint64_t WAIT_NS = 20u * NS_PER_MS;
-/* Waiting takes no time of a simulated machine: there a slow host need not make
- * a reading late. */
-static const uint64_t WAIT_SIMULATED_NS = 500u * NS_PER_MS;
+/* The first answer comes when the watch worker has opened NVML: a run of a few
+ * cells would be over before. How long that may take is the host's decision. */
+static const uint64_t WAIT_FIRST_NS = 10000u * NS_PER_MS;
 static const uint64_t POLL_NS = 500u * NS_PER_MS;
 
 void service_read(void *user, uint32_t kind)
@@ -44,10 +44,14 @@ void service_read(void *user, uint32_t kind)
 
 /* 1 if something came by the time that there is for an answer: what is there
  * already is taken whatever the time. */
-static int has_answer(const struct task_run *run)
+static int has_answer(const struct service *service)
 {
-    const uint64_t wait_ns =
-        run->facts->simulated ? WAIT_SIMULATED_NS : WAIT_NS;
+    const struct task_run *const run = service->run;
+    /* Waiting takes no time of a simulated machine: there a slow host need not
+     * make a reading late. */
+    const uint64_t wait_ns = service->has_reading && !run->facts->simulated
+                                 ? WAIT_NS
+                                 : WAIT_FIRST_NS;
     const uint64_t passed_ns = clock_machine_ns() - run->reads.asked_ns;
     const uint64_t left_ns = passed_ns < wait_ns ? wait_ns - passed_ns : 0;
     struct pollfd from_host = { .fd = WIRE_IN_FD, .events = POLLIN };
@@ -86,7 +90,7 @@ static int take_answer(
 
 int service_await_reading(void *user, char *out_text, size_t size)
 {
-    const struct service *const service = user;
+    struct service *const service = user;
     struct task_reads *const reads = &service->run->reads;
     struct arena arena;
     int is_throttled = 0;
@@ -95,10 +99,11 @@ int service_await_reading(void *user, char *out_text, size_t size)
         return 0;
     }
     arena_init(&arena, ANSWER_ARENA_BYTES);
-    while (reads->number != 0 && has_answer(service->run)) {
+    while (reads->number != 0 && has_answer(service)) {
         is_throttled |= take_answer(reads, &arena, out_text, size);
     }
     reads->number = 0;
+    service->has_reading = 1;
     arena_clear(&arena);
     return is_throttled;
 }

@@ -15,8 +15,6 @@ suites = ( { plugin = "ce_h2d"; tests = [ "host_to_device_memcpy_ce",
 %s
 """
 FINE = {"unchecked"}
-# Whoever expects idle GPUs waits for the first reading.
-IDLE = "expect = { idle = true; };"
 runs = 0
 
 
@@ -24,8 +22,6 @@ def run(folder, faults="", mode="fixed", more="", words=(), machine="h200_x2"):
     """(exit code, report, stderr, journal lines)"""
     global runs
     runs += 1
-    if "busy" not in faults and "expect" not in more:
-        more += IDLE
     folder.write("p.cfg", PLAN % (mode, more))
     code, report, err = folder.report(
         "--driver", SIM, "--sim-profile", machine, "-c", "p.cfg",
@@ -98,6 +94,20 @@ def check_counters(folder):
         "{ pcie_replays = 100000; nvlink_replays = 100000; "
         "nvlink_recoveries = 100000; nvlink_crc = 100000; };")
     equal((code, report["findings"]), (0, []), "counters: tolerated")
+
+
+def check_late(folder):
+    """NVML is slow: to open, to answer, to tell of the run's last events."""
+    for late in ("nvmlInit_v2:2=late", "nvmlDeviceGetClockInfo:1=late",
+                 "nvmlEventSetWait_v2:3=late"):
+        code, report, err, _ = run(folder, f"{late},replays=1,xid=1@20")
+        equal(code, 3, f"{late}: exit code {err[-300:]}")
+        equal(findings_of(report), [("errors counted", "pcie_replays", 1),
+                                    ("errors counted", "xid", 1)], late)
+        equal(report["telemetry"]["trouble"], None, late)
+        for cell in cells_of(report):
+            check(of_gpu(cell, cell["col"]), f"{late}: a cell of GPU "
+                  f"{cell['col']} has no telemetry")
 
 
 def check_throttled(folder):
@@ -208,6 +218,7 @@ with Folder() as f:
     check_healthy(f)
     check_off(f)
     check_counters(f)
+    check_late(f)
     check_throttled(f)
     check_others(f)
     check_link(f)

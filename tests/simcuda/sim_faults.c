@@ -65,7 +65,7 @@ static int read_gpu(const char *text, struct fault *fault)
            (*text == '@' && read_all(text + 1, &fault->number));
 }
 
-/* "N=CODE", "N+=CODE", "N=hang", "hang" */
+/* "N=CODE", "N+=CODE", "N=hang", "hang", "N=late", "N+=late" */
 static int read_call(const char *text, struct fault *fault)
 {
     uint64_t code = 0;
@@ -86,6 +86,10 @@ static int read_call(const char *text, struct fault *fault)
         return 0;
     }
     if (strcmp(text, "hang") == 0) {
+        return 1;
+    }
+    if (strcmp(text, "late") == 0) {
+        fault->kind = FAULT_CALL_LATE;
         return 1;
     }
     fault->kind = FAULT_CALL;

@@ -6,6 +6,8 @@
  *   FUNCTION:N=CODE    the N-th call returns CODE
  *   FUNCTION:N+=CODE   so does every later one
  *   FUNCTION:hang      the first call never returns; FUNCTION:N=hang
+ *   FUNCTION:N=late    the N-th call, and with N+ all later ones, takes a second
+ *                      of real time
  *   copy:flip=N        the N-th copy arrives with one bit wrong
  *   copy:skip=N        the N-th copy moves nothing
  *   peer:drop          copies between GPUs move nothing, and what a kernel
@@ -45,6 +47,7 @@ enum { FAULTS_MAX = 512, FAULT_NAME = 56 };
 enum fault_kind {
     FAULT_CALL,
     FAULT_CALL_HANG,
+    FAULT_CALL_LATE,
     FAULT_COPY_FLIP,
     FAULT_COPY_SKIP,
     FAULT_PEER_DROP,

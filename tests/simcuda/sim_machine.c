@@ -278,6 +278,11 @@ static cu_result strike(enum sim_call call)
         sim_unlock();
         hang();
     }
+    if (faults_find(&machine.faults, FAULT_CALL_LATE, name, number) != NULL) {
+        sim_unlock();
+        sleep(1);
+        sim_lock();
+    }
     const struct fault *fault =
         faults_find(&machine.faults, FAULT_CALL, name, number);
 

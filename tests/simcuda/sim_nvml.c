@@ -65,6 +65,9 @@ nvml_result nvml_enter(enum nvml_call call)
             pause();
         }
     }
+    if (faults_find(&faults, FAULT_CALL_LATE, name, number) != NULL) {
+        sleep(1);
+    }
     const struct fault *fault = faults_find(&faults, FAULT_CALL, name, number);
 
     if (fault != NULL) {

@@ -26,7 +26,8 @@ static struct faults parse(const char *text)
 static void calls_are_found_by_number(void **state)
 {
     const struct faults faults = parse(
-        "cuMemAlloc:3=2; cuMemFree:2+=700,cuInit:hang, cuEventQuery:4=hang");
+        "cuMemAlloc:3=2; cuMemFree:2+=700,cuInit:hang, cuEventQuery:4=hang,"
+        "nvmlInit_v2:2=late");
     (void)state;
 
     assert_null(faults_find(&faults, FAULT_CALL, "cuMemAlloc", 2));
@@ -39,6 +40,8 @@ static void calls_are_found_by_number(void **state)
     assert_non_null(faults_find(&faults, FAULT_CALL_HANG, "cuInit", 1));
     assert_null(faults_find(&faults, FAULT_CALL_HANG, "cuInit", 2));
     assert_non_null(faults_find(&faults, FAULT_CALL_HANG, "cuEventQuery", 4));
+    assert_non_null(faults_find(&faults, FAULT_CALL_LATE, "nvmlInit_v2", 2));
+    assert_null(faults_find(&faults, FAULT_CALL, "nvmlInit_v2", 2));
 }
 
 static void deeds_are_found_by_number(void **state)

@@ -7,11 +7,11 @@
  * The watch worker is started when the run begins. The first measurement waits
  * until it has opened NVML, for at most 5 s from its start: what a run of a few
  * cells finds must not depend on which worker opens its driver first. From then
- * on nobody waits for it: while it is restarted and after it was given up, a
- * run worker that asks is told at once that there is no reading. One that hangs,
- * dies or breaks the protocol is replaced twice; then, and where NVML cannot
- * be opened at all, the run goes on without telemetry and an event `telemetry`
- * says why in one sentence. */
+ * on nobody waits for it: while it is restarted and after it was given up, who
+ * asks is told at once that there is no reading. One that hangs, dies or breaks
+ * the protocol is replaced twice; then, and where NVML cannot be opened at all,
+ * the run goes on without telemetry and an event `telemetry` says why in one
+ * sentence. */
 #ifndef NVBW_MONITOR_H
 #define NVBW_MONITOR_H
 

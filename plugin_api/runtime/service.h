@@ -118,8 +118,8 @@ void service_between_samples(void *user);
 void service_restart_clock(struct service *service);
 
 /* read() and await_reading() of measure_request: READ to the host, and its
- * answer within 20 ms of the question; within 10 s the first of a worker and all
- * on a simulated machine. Nothing is asked where the host has no telemetry.
+ * answer within 20 ms of the question; within 10 s the first of a worker, and
+ * all on a simulated machine. Nothing is asked where the host has no telemetry.
  * (service_reads.c) */
 void service_read(void *user, uint32_t kind);
 int service_await_reading(void *user, char *out_text, size_t size);

@@ -45,6 +45,25 @@ def contains(text, part, what):
     return check(part in text, f"{what}: {part!r} is not in {text!r}")
 
 
+def all_in(cells, states, what):
+    """Every cell's state is one of these; those that differ with their words."""
+    return check(not [cell for cell in cells if cell["state"] not in states],
+                 "\n".join(f"{what}: {cell['testcase']} {cell['metric']} "
+                           f"[{cell['row']},{cell['col']}] is {cell['state']} "
+                           f"({cell['reason']}): {cell['message']}"
+                           for cell in cells if cell["state"] not in states))
+
+
+def _tell_faults(*about):
+    """What was found wrong before a test broke off says why it did."""
+    for text in _faults:
+        print(text)
+    sys.__excepthook__(*about)
+
+
+sys.excepthook = _tell_faults
+
+
 def skip(reason):
     print(f"skipped: {reason}")
     sys.exit(77)

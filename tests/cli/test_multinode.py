@@ -28,7 +28,8 @@ def test_two_ranks():
         equal(code, 0, "exit code of two ranks")
         check_conservation(report)
         cells = cells_of(report)
-        equal({cell["state"] for cell in cells}, {"unchecked"}, "all states")
+        if not all_in(cells, {"unchecked"}, "two ranks"):
+            return
         check(NAMES <= {cell["testcase"] for cell in cells},
               "not all of nvbandwidth's names are there")
         for cell in cells:
@@ -66,7 +67,8 @@ def test_two_hosts():
         equal(code, 0, "exit code of two hosts")
         check_conservation(report)
         cells = cells_of(report)
-        equal({cell["state"] for cell in cells}, {"unchecked"}, "two hosts")
+        if not all_in(cells, {"unchecked"}, "two hosts"):
+            return
         for cell in cells:
             if "derived" not in cell["flags"]:
                 check(cell["verified"] is not None and

@@ -6,8 +6,8 @@
  *   FUNCTION:N=CODE    the N-th call returns CODE
  *   FUNCTION:N+=CODE   so does every later one
  *   FUNCTION:hang      the first call never returns; FUNCTION:N=hang
- *   FUNCTION:N=late    the N-th call, and with N+ all later ones, takes a second
- *                      of real time
+ *   FUNCTION:N=late    the N-th call takes a second of real time; N+=late: all
+ *                      later ones too
  *   copy:flip=N        the N-th copy arrives with one bit wrong
  *   copy:skip=N        the N-th copy moves nothing
  *   peer:drop          copies between GPUs move nothing, and what a kernel

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The nvbw-host authors
-# On a machine with GPUs: tools.sh PREFIX OUT, PREFIX a bundle or an installed
-# tree. Runs the plans of transfer, overlap, stream, access and pattern, and peer
-# copies with and without access to the peer, on the first GPU alone and on the
-# first two, and leaves a JSON report of each in OUT. Of access, stride 2 should
+# On a machine with GPUs: tools.sh PREFIX OUT [GPUS...], PREFIX a bundle or an
+# installed tree. Runs the plans of transfer, overlap, stream, access and pattern
+# on the first GPU alone and on the first two, or on the GPUs named, and then peer
+# copies with and without access to the peer on the last of these; leaves a JSON
+# report of each in OUT. Of access, stride 2 should
 # leave about half of the coalesced rate and stride 4 about a quarter. A run that
 # finds something ends with another code than 0; the next one is made all the
 # same, and the worst code is this script's.
@@ -13,6 +14,8 @@ set -u
 export NVBW_DISABLE_MULTICAST=1
 prefix=${1:?usage: tools.sh PREFIX OUT}
 out=${2:?usage: tools.sh PREFIX OUT}
+shift 2
+[ $# -gt 0 ] || set -- 0 0,1
 mkdir -p "$out"
 worst=0
 
@@ -38,11 +41,13 @@ suites = ( { plugin = "transfer"; tests = [ "transfer_host_to_device",
   "transfer_device_to_host", "transfer_device_to_device" ]; } );
 EOF
 
-for gpus in 0 0,1; do
+for gpus in "$@"; do
   for plan in recipe_256mb transfer overlap stream access pattern; do
     run "${plan}_$gpus" -c "plans/$plan.cfg" --devices "$gpus"
   done
   run "shmoo_$gpus" -c "$out/shmoo.cfg" --devices "$gpus"
 done
-run p2p -c "$out/p2p.cfg" --devices 0,1
+case $gpus in
+  *,*) run p2p -c "$out/p2p.cfg" --devices "$gpus" ;;
+esac
 exit "$worst"

@@ -83,6 +83,12 @@ static char *keep(const struct judged *cell, const char *text)
     return arena_text(cell->judging->arena, text);
 }
 
+/* 1 if a cache may have answered. */
+static int is_out_of_cache(const struct record *record)
+{
+    return has_flag(record, "cache") || has_flag(record, "cache_bound");
+}
+
 /* 1 if the figure is impossible, and then settles the cell. Figures out of a
  * cache are no figures of the path. */
 static int settle_impossible(struct judged *cell)
@@ -90,7 +96,7 @@ static int settle_impossible(struct judged *cell)
     const struct record *const record = cell->verdict->record;
     struct ceiling ceiling;
 
-    if (has_flag(record, "cache") || has_flag(record, "cache_bound")) {
+    if (is_out_of_cache(record)) {
         return 0;
     }
     ceiling_of_record(
@@ -110,6 +116,7 @@ static int settle_impossible(struct judged *cell)
     return 1;
 }
 
+/* What a GPU's cache answers is no share of what its memory carries. */
 static void add_utilisation(struct judged *cell)
 {
     struct verdict *const verdict = cell->verdict;
@@ -117,7 +124,8 @@ static void add_utilisation(struct judged *cell)
 
     ceiling_of_record(&cell->judging->evidence->facts, verdict->record,
         CEILING_EXPECTED, &ceiling);
-    if (isnan(ceiling.rate)) {
+    if (isnan(ceiling.rate) ||
+        (ceiling.link == LINK_MEMORY && is_out_of_cache(verdict->record))) {
         return;
     }
     verdict->theoretical = ceiling.rate;

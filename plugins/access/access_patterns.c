@@ -87,6 +87,8 @@ static const struct nvbw_param *const width_params[] = { &widths_param, NULL };
     static const struct nvbw_metric *const name##_metrics[] = { &name##_part,  \
         &name##_useful, &name##_base, NULL }
 METRICS(stride, "strides", NULL);
+METRICS(read_stride, "strides", NULL);
+METRICS(write_stride, "strides", NULL);
 METRICS(offset, "offsets", NULL);
 METRICS(width, "widths", NULL);
 METRICS(random, "widths", "widths");
@@ -252,10 +254,26 @@ static const char *const tags[] = { "local", "access", "bandwidth", NULL };
     X(access_stride, NVBW_OP_COPY, 0, "strides", describe_stride,              \
         stride_params, stride_metrics,                                         \
         "Element n of both sides is copied for each n that is a multiple of "  \
-        "the stride. Of elements of 4 and 8 bytes stride 2 leaves half and 4 " \
-        "a quarter, until each access has a sector of its own: 12.5 % of 4 "   \
-        "bytes, 25 % of 8, 50 % of 16." HELP_COPY,                             \
+        "the stride. Counted in sectors, of elements of 4 and 8 bytes stride " \
+        "2 would leave half and 4 a quarter. It leaves a third and a sixth "   \
+        "where a sector that is written in part is read first, as on an "      \
+        "H200, "                                                               \
+        "so that three are moved instead of two." HELP_COPY,                   \
         "Copies within each GPU by stride.")                                   \
+    X(access_read_stride, NVBW_OP_READ, 0, "strides", describe_stride,         \
+        stride_params, read_stride_metrics,                                    \
+        "Element n is read for each n that is a multiple of the stride. Of "   \
+        "elements of 4 and 8 bytes stride 2 leaves half and 4 a quarter, "     \
+        "until each access has a sector of its own: 12.5 % of 4 bytes, 25 % "  \
+        "of 8, 50 % of 16; less where memory moves two sectors at "            \
+        "least." HELP_READ,                                                    \
+        "Reads within each GPU by stride.")                                    \
+    X(access_write_stride, NVBW_OP_WRITE, 0, "strides", describe_stride,       \
+        stride_params, write_stride_metrics,                                   \
+        "Element n is written for each n that is a multiple of the stride. A " \
+        "sector that is written in part may be read first: stride 2 then "     \
+        "leaves a quarter instead of half." HELP_COPY,                         \
+        "Writes within each GPU by stride.")                                   \
     X(access_offset, NVBW_OP_COPY, 0, "offsets", describe_offset,              \
         offset_params, offset_metrics,                                         \
         "Neighbouring accesses, of which those of a warp begin somewhere in "  \

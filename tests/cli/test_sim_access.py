@@ -14,7 +14,8 @@ name = "access";
 defaults = { mode = "fixed"; copies = 4; samples = 1; buffer_size = "1 MiB";
              devices = "0"; };
 suites = (
-  { plugin = "access"; tests = [ "access_stride", "access_offset" ];
+  { plugin = "access"; tests = [ "access_stride", "access_read_stride",
+      "access_write_stride", "access_offset" ];
     params = { element = [ "4", "8", "16" ]; }; },
   { id = "others"; plugin = "access";
     tests = [ "access_width", "access_gather", "access_scatter" ]; }
@@ -26,13 +27,13 @@ def rate(accesses, width, moved, limit):
     return accesses * width / (KERNEL_US * 1e3 + moved / limit)
 
 
-def of_stride(width, step, offset=0):
+def of_stride(width, step, offset=0, limit=COPY):
     accesses = -(-(MIB // width) // step)
     if step * width >= SECTOR:
-        return rate(accesses, width, accesses * SECTOR, COPY)
+        return rate(accesses, width, accesses * SECTOR, limit)
     end = offset + ((accesses - 1) * step + 1) * width
     return rate(accesses, width, -(-end // SECTOR) * SECTOR
-                - offset // SECTOR * SECTOR, COPY)
+                - offset // SECTOR * SECTOR, limit)
 
 
 def at_random(width):
@@ -43,6 +44,9 @@ def expected(name, width, label):
     """GB/s: useful, coalesced."""
     if name == "access_stride":
         return of_stride(width, int(label)), of_stride(width, 1)
+    if name in ("access_read_stride", "access_write_stride"):
+        return (of_stride(width, int(label), limit=ONE_SIDE),
+                of_stride(width, 1, limit=ONE_SIDE))
     if name == "access_offset":
         return of_stride(width, 1, int(label) * width), of_stride(width, 1)
     if name == "access_width":
@@ -82,10 +86,11 @@ with Folder() as f:
                 rows += 1
                 continue
             equal(cell["mismatches"], 0, f"{where}: mismatches")
-            equal(cell["verified"], "sum" if name == "access_gather" else
+            equal(cell["verified"], "sum" if name in
+                  ("access_gather", "access_read_stride") else
                   "last copy", f"{where}: verified by")
             check(cell["verified_bytes"] > 0, f"{where}: bytes verified")
-    equal(rows, 3 * (7 + 7) + 3 * 3, "rows")
+    equal(rows, 3 * (3 * 7 + 7) + 3 * 3, "rows")
     # What everyone expects of strides, in words.
     strides = {c["row_label"]: c["figure"] for u in report["units"]
                if u["testcase"] == "access_stride" and "=4" in u["sweep"]

@@ -55,6 +55,9 @@ with Folder() as f:
             continue
         equal("cache_bound" in cell["flags"],
               ARRAYS[name] * size < 20 * L2, f"{where}: cache_bound")
+        # What a cache answers is no share of the memory's rate.
+        equal(cell["utilisation"] is None, "cache_bound" in cell["flags"],
+              f"{where}: utilisation {cell['utilisation']}")
         equal(cell["verified"], "sum" if name == "dot" else "last copy",
               f"{where}: verified by")
         equal(cell["mismatches"], 0, f"{where}: mismatches")

@@ -179,16 +179,21 @@ static uint32_t read_connections(void)
 }
 
 /* NVBW_SIM_CALLS names a file that takes a line for each call: what there is
- * to make fail. */
+ * to make fail. NVBW_SIM_KERNELS: one for each kernel that is launched. */
 static int calls_file = -1;
+static int kernels_file = -1;
 
-static void open_calls_file(void)
+static int open_list(const char *name)
 {
-    const char *name = secure_getenv("NVBW_SIM_CALLS");
+    return name == NULL
+               ? -1
+               : open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+}
 
-    if (name != NULL) {
-        calls_file =
-            open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+void sim_note_kernel(const char *name)
+{
+    if (kernels_file >= 0) {
+        dprintf(kernels_file, "%d %s\n", getpid(), name);
     }
 }
 
@@ -211,7 +216,8 @@ static void make_machine(void)
 
     share_machine();
 
-    open_calls_file();
+    calls_file = open_list(secure_getenv("NVBW_SIM_CALLS"));
+    kernels_file = open_list(secure_getenv("NVBW_SIM_KERNELS"));
     machine.connections = read_connections();
     machine.eager = loading != NULL && strcmp(loading, "EAGER") == 0;
     if (machine.trouble[0] != '\0' ||

@@ -89,6 +89,8 @@ enum sim_call { CUDA_FUNCTIONS(SIM_CALL_ENUM) SIM_CALLS_END };
 
 /* The machine, made at the first call; NULL never, but see trouble. */
 struct sim_machine *sim_machine(void);
+/* For who wants to know which kernels are launched. */
+void sim_note_kernel(const char *name);
 
 /* Begins a call: takes the lock unless the call is refused, which a fault, an
  * earlier sticky error or a missing cuInit does. */

@@ -256,6 +256,7 @@ static cu_result enqueue_kernel(struct CUfunc_st *handle,
     if (op == NULL) {
         return CU_ERROR_OUT_OF_MEMORY;
     }
+    sim_note_kernel(handle->kernel->name);
     memcpy(op->words, args, handle->kernel->args_bytes);
     cu_result planned = handle->kernel->plan(&launch, op);
 

@@ -184,7 +184,8 @@ static int32_t open_context(struct gpu *gpu, struct error *err)
 }
 
 /* What runs for the first time behind a closed gate may load code, which can
- * wait for the gate for ever: so everything runs once before. */
+ * wait for the gate for ever: so everything runs once before. No kernel reads
+ * of the room what was never written. */
 static int32_t try_kernels(struct gpu *gpu, struct error *err)
 {
     const uint64_t spare = gpu->room + GPU_ROOM_SPARE;
@@ -196,14 +197,15 @@ static int32_t try_kernels(struct gpu *gpu, struct error *err)
     struct sum_args sum = { spare, bytes, spare + 2 * bytes + 16 };
     struct gate_args gate = { spare, spare + 2 * bytes + 24, 1000 };
 
+    CUDA_TRY(gpu->api, err,
+        gpu->api->set_words_async(
+            gpu->room, 0, GPU_ROOM_BYTES / 4, gpu->stream),
+        "GPU %d: memory cannot be set", gpu->facts->index);
     TRY(gpu_launch(gpu, GPU_KERNEL_fill, gpu->stream, &fill, bytes, err));
     TRY(gpu_launch(gpu, GPU_KERNEL_poison, gpu->stream, &poison, bytes, err));
     TRY(gpu_launch(gpu, GPU_KERNEL_compare, gpu->stream, &compare, bytes, err));
     TRY(gpu_launch(gpu, GPU_KERNEL_sum, gpu->stream, &sum, bytes, err));
     TRY(gpu_launch(gpu, GPU_KERNEL_gate, gpu->stream, &gate, 0, err));
-    CUDA_TRY(gpu->api, err,
-        gpu->api->set_words_async(spare, 0, bytes / 4, gpu->stream),
-        "GPU %d: memory cannot be set", gpu->facts->index);
     return gpu_wait(
         gpu, gpu->stream, UINT64_C(10000000000), "first kernels", err);
 }

@@ -9,7 +9,9 @@
 #include "progress.h"
 #include "quantity.h"
 
-enum { GRACE_SECONDS = 2 };
+/* What a worker is wrapped in has its say after the worker's end: checkers sum
+ * up what they found. */
+enum { GRACE_SECONDS = 2, GRACE_WRAPPED_SECONDS = 300 };
 
 /* A signalfd for SIGINT and SIGTERM, which are blocked from here on; workers
  * start with an empty mask. */
@@ -44,7 +46,9 @@ int32_t run_units(const struct options *options, const struct run_parts *run,
         .arena = run->arena,
         .journal = run->journal,
         .journal_most_bytes = JOURNAL_LIMIT_BYTES,
-        .grace_ns = GRACE_SECONDS * UINT64_C(1000000000),
+        .grace_ns =
+            UINT64_C(1000000000) *
+            (run->setup->wrap != NULL ? GRACE_WRAPPED_SECONDS : GRACE_SECONDS),
         .has_telemetry = 1,
         .rerun_failed = (uint32_t)options->rerun_failed,
         .signal_fd = run_open_signals(),

@@ -18,7 +18,9 @@
 #include "sweep.h"
 #include "version.h"
 
-enum { DESCRIBE_SECONDS = 10, ANSWER_SECONDS = 60 };
+/* To describe itself a plugin is loaded, at many nodes of a job from one file
+ * server at once. */
+enum { DESCRIBE_SECONDS = 30, ANSWER_SECONDS = 60 };
 
 /* --wrap "gdb --args" becomes an argv; words are separated by blanks. */
 static const char *const *split_words(struct arena *arena, const char *text)

@@ -273,6 +273,13 @@ static double away_ns(const struct moment *moment)
     return (double)(moment->next_ns - moment->last_ns);
 }
 
+/* The ranks of a simulated machine wait for each other in real time while its
+ * own goes on by leaps of whatever rank looks at it. */
+static int has_one_clock(const struct cuda_session *cuda)
+{
+    return cuda->peers == NULL || !cuda->session->facts->simulated;
+}
+
 /* A host that lost its CPU at the start or at the end does not know how long
  * the sample took, which says nothing against the GPU's clock. */
 static void judge_clock(const struct cuda_session *cuda,
@@ -283,7 +290,7 @@ static void judge_clock(const struct cuda_session *cuda,
     const double forgiven_ns = fmax(CLOCK_GAP_NS, CLOCK_GAP_RATIO * device_ns);
     const double unseen_ns = away_ns(&watch->start) + away_ns(&watch->end);
 
-    if (!cuda->gated || sample->state != SAMPLE_GOOD) {
+    if (!cuda->gated || sample->state != SAMPLE_GOOD || !has_one_clock(cuda)) {
         return;
     }
     sample->clock_gap_ns = fabs(host_ns - device_ns);

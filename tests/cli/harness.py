@@ -6,11 +6,13 @@ prints only what went wrong."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("NVBW_BUILD_DIR", SOURCE / "build"))
@@ -139,6 +141,28 @@ def check_conservation(report):
     planned = counts.pop("planned")
     equal(sum(counts.values()), planned, "planned cells and all states")
     equal(len(cells_of(report)), planned, "cells and planned cells")
+
+
+def await_journal(process, run_dir, pattern, seconds=120):
+    """Polls until a line of the journal of a run that is under way matches.
+    False when the run ended without such a line, or in that time."""
+    path = pathlib.Path(run_dir) / "journal.ndjson"
+    until = time.monotonic() + seconds * PATIENCE
+    while time.monotonic() < until:
+        over = process.poll() is not None
+        if path.exists() and re.search(pattern, path.read_text()):
+            return True
+        if over:
+            break
+        time.sleep(0.05)
+    return False
+
+
+def interrupt(process, seconds=120):
+    """Asks a run to report what it has; returns its exit code."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
+    return process.wait(timeout=seconds * PATIENCE)
 
 
 def journal(run_dir):

@@ -28,10 +28,11 @@ def need_mpi():
         skip("this build has no MPI")
 
 
-def plan(folder, *tests, size="4 MiB", samples=3, copies=4, timeout="20 s"):
+def plan(folder, *tests, size="4 MiB", samples=3, copies=4, timeout=20):
+    """timeout: seconds, of a build without sanitizers."""
     names = ", ".join(f'"{name}"' for name in tests)
-    return folder.write("ranks.cfg",
-                        PLAN % (size, samples, copies, timeout, names))
+    return folder.write("ranks.cfg", PLAN % (
+        size, samples, copies, f"{timeout * PATIENCE} s", names))
 
 
 def rack(folder, settings=""):

@@ -5,7 +5,6 @@ memory. What was measured is reported, the rank is named, and the rest has its
 named state."""
 import os
 import signal
-import time
 
 from ranks import *
 
@@ -19,7 +18,7 @@ ENDED = ("not_run", "mpi_ended")
 def test_second_rank(fault, wanted, words, code=4):
     """Of two cells each; only rank 1 has the fault."""
     with Folder() as folder:
-        file = plan(folder, READ, WRITE, BISECT, timeout="15 s")
+        file = plan(folder, READ, WRITE, BISECT, timeout=10)
         got, report, stderr = mpi(
             folder, second_rank({"NVBW_SIM_FAULTS": fault}), "h200_x2", "-c",
             file)
@@ -52,25 +51,19 @@ def worker_of_rank(rank, folder):
 
 def test_killed():
     with Folder() as folder:
-        file = plan(folder, READ, WRITE, BISECT, samples=1000, timeout="20 s")
+        file = plan(folder, READ, WRITE, BISECT, samples=1000)
         process = subprocess.Popen(
             [MPIRUN, *map(str, command(folder, [(2, {})], "h200_x2", "-c",
                                        file))],
             cwd=folder.path, stdin=subprocess.DEVNULL,
             env={**os.environ, "NVBW_TEST_FOLDER": str(folder.path)},
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        until = time.monotonic() + 60
-        journal_file = folder.path / "run" / "journal.ndjson"
-        while time.monotonic() < until and not (
-                journal_file.exists() and
-                '"type":"unit"' in journal_file.read_text()):
-            time.sleep(0.05)
-        time.sleep(0.3)
+        await_journal(process, folder.path / "run", '"type":"unit"')
         worker = worker_of_rank(1, folder)
         if check(worker is not None, "rank 1 has no worker to kill"):
             os.kill(worker, signal.SIGKILL)
         try:
-            code = process.wait(60)
+            code = process.wait(60 * PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
             fault("killed: mpirun did not end")

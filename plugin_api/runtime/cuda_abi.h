@@ -18,6 +18,9 @@ struct CUstream_st;
 struct CUevent_st;
 struct CUmod_st;
 struct CUfunc_st;
+struct CUgraph_st;
+struct CUgraphExec_st;
+struct CUgraphNode_st;
 
 typedef unsigned int cu_result;
 typedef unsigned long long cu_address;
@@ -62,6 +65,14 @@ struct cu_multicast_prop {
 };
 struct cu_fabric_handle {
     unsigned char bytes[64];
+};
+
+/* A kernel as a node of a graph. */
+struct cu_kernel_node {
+    struct CUfunc_st *function;
+    unsigned int grid[3], block[3];
+    unsigned int shared_bytes;
+    void **parameters, **extra;
 };
 
 /* Results: X(name, number); the name is that of cuda.h without CUDA_. */
@@ -323,6 +334,22 @@ enum { CUDA_NUMBERS(CUDA_NUMBER_ENUM) CU_NUMBERS_END };
             unsigned int block_y, unsigned int block_z,                        \
             unsigned int shared_bytes, struct CUstream_st *stream,             \
             void **parameters, void **extra))                                  \
+    X(event_synchronize, cuEventSynchronize, 2000,                             \
+        (struct CUevent_st * event))                                           \
+    X(graph_create, cuGraphCreate, 10000,                                      \
+        (struct CUgraph_st * *out, unsigned int flags))                        \
+    X(graph_add_kernel, cuGraphAddKernelNode, 10000,                           \
+        (struct CUgraphNode_st * *out, struct CUgraph_st * graph,              \
+            struct CUgraphNode_st *const *after, size_t after_count,           \
+            const struct cu_kernel_node *node))                                \
+    X(graph_instantiate, cuGraphInstantiateWithFlags, 11040,                   \
+        (struct CUgraphExec_st * *out, struct CUgraph_st * graph,              \
+            unsigned long long flags))                                         \
+    X(graph_launch, cuGraphLaunch, 10000,                                      \
+        (struct CUgraphExec_st * graph, struct CUstream_st * stream))          \
+    X(graph_exec_destroy, cuGraphExecDestroy, 10000,                           \
+        (struct CUgraphExec_st * graph))                                       \
+    X(graph_destroy, cuGraphDestroy, 10000, (struct CUgraph_st * graph))       \
     X(vmm_granularity, cuMemGetAllocationGranularity, 10020,                   \
         (size_t * out, const struct cu_allocation_prop *prop,                  \
             unsigned int option))                                              \

@@ -191,6 +191,27 @@ cu_result cuEventQuery(struct CUevent_st *event)
     SIM_CALL(cuEventQuery, query(event));
 }
 
+static int is_over(void *arg)
+{
+    const struct CUevent_st *const event = arg;
+
+    return event->context->sticky != 0 || event->completed >= event->recorded;
+}
+
+static cu_result synchronize(struct CUevent_st *event)
+{
+    if (!is_known(event)) {
+        return CU_ERROR_INVALID_HANDLE;
+    }
+    sim_wait(is_over, event);
+    return event->context->sticky;
+}
+
+cu_result cuEventSynchronize(struct CUevent_st *event)
+{
+    SIM_CALL(cuEventSynchronize, synchronize(event));
+}
+
 static cu_result elapsed(
     float *out_ms, struct CUevent_st *start, struct CUevent_st *end)
 {

@@ -210,10 +210,23 @@ static cu_result sum_plan(const struct kernel_launch *launch, struct sim_op *op)
     return read_plan(launch, args.memory, args.bytes, op);
 }
 
+/* Takes no argument and does nothing: what a launch itself takes. */
+static cu_result empty_plan(
+    const struct kernel_launch *launch, struct sim_op *op)
+{
+    const struct sim_gpu *const gpu =
+        &launch->machine->gpus[launch->context->gpu];
+
+    op->kind = SIM_OP_TRANSFER;
+    op->fixed_ns = gpu->profile->kernel_us * 1e3;
+    return CU_SUCCESS;
+}
+
 #define KERNEL(kernel)                                                         \
     { "nvbw_" #kernel, sizeof(struct kernel##_args), kernel##_plan },
 
-static const struct sim_kernel kernels[] = { ENGINE_KERNELS(KERNEL) };
+static const struct sim_kernel kernels[] = { ENGINE_KERNELS(KERNEL){
+    "nvbw_empty", 0, empty_plan } };
 
 static const struct sim_kernel *find(
     const struct sim_kernel *list, size_t count, const char *name)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
 /* Modules: lists of names instead of machine code. */
+#include "sim_module.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +13,6 @@
 enum {
     NAME_MAX_BYTES = 128,
     FUNCTIONS_MAX = 256,
-    PARAMETERS_MAX = 128,
     THREADS_PER_BLOCK = 1024,
     THREADS_PER_SM = 2048,
     BLOCKS_PER_SM = 32,
@@ -244,21 +245,22 @@ static void make_failing(
     op->finish = fail_context;
 }
 
-static cu_result enqueue_kernel(struct CUfunc_st *handle,
-    struct CUstream_st *stream, const void *args, uint64_t threads)
+static cu_result enqueue_kernel(
+    const struct module_call *call, struct CUstream_st *stream)
 {
     struct sim_machine *machine = sim_machine();
+    const struct sim_kernel *const kernel = call->function->kernel;
     const struct kernel_launch launch = {
-        .machine = machine, .context = stream->context, .threads = threads
+        .machine = machine, .context = stream->context, .threads = call->threads
     };
     struct sim_op *op = core_op_new();
 
     if (op == NULL) {
         return CU_ERROR_OUT_OF_MEMORY;
     }
-    sim_note_kernel(handle->kernel->name);
-    memcpy(op->words, args, handle->kernel->args_bytes);
-    cu_result planned = handle->kernel->plan(&launch, op);
+    sim_note_kernel(kernel->name);
+    memcpy(op->words, call->args, kernel->args_bytes);
+    cu_result planned = kernel->plan(&launch, op);
 
     const uint64_t number = segment_count(&machine->shared->kernels);
 
@@ -276,11 +278,7 @@ static cu_result enqueue_kernel(struct CUfunc_st *handle,
     return stream_enqueue(stream, op);
 }
 
-struct launch_shape {
-    unsigned int grid[3], block[3];
-};
-
-static uint64_t threads_of(const struct launch_shape *shape)
+static uint64_t threads_of(const struct module_shape *shape)
 {
     uint64_t threads = 1;
 
@@ -290,7 +288,7 @@ static uint64_t threads_of(const struct launch_shape *shape)
     return threads;
 }
 
-static int shape_is_valid(const struct launch_shape *shape)
+static int shape_is_valid(const struct module_shape *shape)
 {
     const uint64_t block =
         (uint64_t)shape->block[0] * shape->block[1] * shape->block[2];
@@ -298,29 +296,62 @@ static int shape_is_valid(const struct launch_shape *shape)
     return threads_of(shape) > 0 && block <= THREADS_PER_BLOCK;
 }
 
-static cu_result launch(struct CUfunc_st *handle,
-    const struct launch_shape *shape, unsigned int shared_bytes,
-    struct CUstream_st *stream_handle, void **parameters)
+cu_result module_call_make(struct CUfunc_st *function,
+    const struct module_shape *shape, void *const *parameters,
+    struct module_call *out)
+{
+    const uint32_t bytes = function == NULL ? 0 : function->kernel->args_bytes;
+
+    if (function == NULL) {
+        return CU_ERROR_INVALID_HANDLE;
+    }
+    if (!shape_is_valid(shape) ||
+        shape->shared_bytes > (unsigned)function->shared_bytes ||
+        bytes > sizeof out->args ||
+        (bytes > 0 && (parameters == NULL || parameters[0] == NULL))) {
+        return CU_ERROR_INVALID_VALUE;
+    }
+    *out = (struct module_call){ .function = function,
+        .threads = threads_of(shape) };
+    if (bytes > 0) {
+        memcpy(out->args, parameters[0], bytes);
+    }
+    return CU_SUCCESS;
+}
+
+cu_result module_call_launch(
+    const struct module_call *call, struct CUstream_st *stream)
+{
+    struct CUfunc_st *const function = call->function;
+
+    if (function->context != stream->context) {
+        return CU_ERROR_INVALID_HANDLE;
+    }
+    if (!function->loaded) { /* lazily, which waits for the GPU */
+        sim_drain(function->context);
+        function->loaded = 1;
+    }
+    return enqueue_kernel(call, stream);
+}
+
+static cu_result launch(struct CUfunc_st *function,
+    const struct module_shape *shape, struct CUstream_st *stream_handle,
+    void *const *parameters)
 {
     struct CUstream_st *stream = NULL;
+    struct module_call call;
     const cu_result resolved = stream_resolve(stream_handle, &stream);
 
     if (resolved != CU_SUCCESS) {
         return resolved;
     }
-    if (handle == NULL || handle->context != stream->context) {
+    if (function == NULL || function->context != stream->context) {
         return CU_ERROR_INVALID_HANDLE;
     }
-    if (!shape_is_valid(shape) || parameters == NULL || parameters[0] == NULL ||
-        shared_bytes > (unsigned)handle->shared_bytes ||
-        handle->kernel->args_bytes > PARAMETERS_MAX) {
-        return CU_ERROR_INVALID_VALUE;
-    }
-    if (!handle->loaded) { /* lazily, which waits for the GPU */
-        sim_drain(handle->context);
-        handle->loaded = 1;
-    }
-    return enqueue_kernel(handle, stream, parameters[0], threads_of(shape));
+
+    const cu_result made = module_call_make(function, shape, parameters, &call);
+
+    return made != CU_SUCCESS ? made : module_call_launch(&call, stream);
 }
 
 cu_result cuLaunchKernel(struct CUfunc_st *handle, unsigned int grid_x,
@@ -328,11 +359,11 @@ cu_result cuLaunchKernel(struct CUfunc_st *handle, unsigned int grid_x,
     unsigned int block_y, unsigned int block_z, unsigned int shared_bytes,
     struct CUstream_st *stream, void **parameters, void **extra)
 {
-    const struct launch_shape shape = { .grid = { grid_x, grid_y, grid_z },
-        .block = { block_x, block_y, block_z } };
+    const struct module_shape shape = { .grid = { grid_x, grid_y, grid_z },
+        .block = { block_x, block_y, block_z },
+        .shared_bytes = shared_bytes };
 
-    SIM_CALL(cuLaunchKernel,
-        extra != NULL
-            ? (cu_result)CU_ERROR_INVALID_VALUE
-            : launch(handle, &shape, shared_bytes, stream, parameters));
+    SIM_CALL(cuLaunchKernel, extra != NULL
+                                 ? (cu_result)CU_ERROR_INVALID_VALUE
+                                 : launch(handle, &shape, stream, parameters));
 }

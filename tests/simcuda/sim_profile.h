@@ -79,6 +79,7 @@ struct profile_gpu {
     double l2_rate;     /* of arrays that the L2 holds, likewise; 0: none */
     double clock_offset_ms, clock_drift_ppm;
     double kernel_us; /* start of a kernel */
+    double graph_us;  /* more, before the first kernel of a graph */
     double latency_host_ns, latency_peer_ns, latency_local_ns;
     double latency_bulk_ns;   /* more, for a step by a bulk copy */
     double latency_spread_ns; /* between the fastest SM and the slowest */

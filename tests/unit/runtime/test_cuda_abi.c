@@ -80,6 +80,12 @@ SAME(event_destroy, cuEventDestroy, 4000);
 SAME(event_record, cuEventRecord, 2000);
 SAME(event_query, cuEventQuery, 2000);
 SAME(event_elapsed, cuEventElapsedTime, 2000);
+SAME(event_synchronize, cuEventSynchronize, 2000);
+SAME(graph_create, cuGraphCreate, 10000);
+SAME(graph_instantiate, cuGraphInstantiateWithFlags, 11040);
+SAME(graph_launch, cuGraphLaunch, 10000);
+SAME(graph_exec_destroy, cuGraphExecDestroy, 10000);
+SAME(graph_destroy, cuGraphDestroy, 10000);
 SAME(module_load, cuModuleLoadData, 2000);
 SAME(module_unload, cuModuleUnload, 2000);
 SAME(module_function, cuModuleGetFunction, 2000);
@@ -114,6 +120,16 @@ SAME_LAYOUT(struct cu_copy_attributes, source, CUmemcpyAttributes, srcLocHint);
 SAME_LAYOUT(
     struct cu_copy_attributes, destination, CUmemcpyAttributes, dstLocHint);
 SAME_LAYOUT(struct cu_copy_attributes, flags, CUmemcpyAttributes, flags);
+_Static_assert(
+    sizeof(struct cu_kernel_node) == sizeof(CUDA_KERNEL_NODE_PARAMS_v1),
+    "kernel_node");
+SAME_LAYOUT(struct cu_kernel_node, grid, CUDA_KERNEL_NODE_PARAMS_v1, gridDimX);
+SAME_LAYOUT(
+    struct cu_kernel_node, block, CUDA_KERNEL_NODE_PARAMS_v1, blockDimX);
+SAME_LAYOUT(struct cu_kernel_node, shared_bytes, CUDA_KERNEL_NODE_PARAMS_v1,
+    sharedMemBytes);
+SAME_LAYOUT(struct cu_kernel_node, parameters, CUDA_KERNEL_NODE_PARAMS_v1,
+    kernelParams);
 _Static_assert(sizeof(struct cu_allocation_prop) == sizeof(CUmemAllocationProp),
     "allocation_prop");
 SAME_LAYOUT(struct cu_allocation_prop, handle_types, CUmemAllocationProp,

@@ -49,17 +49,22 @@ OTHERS = """
     tests = [ "transfer_host_to_device", "transfer_device_to_host",
               "transfer_device_to_device" ]; },
   { id = "ring"; plugin = "transfer"; tests = [ "transfer_host_to_device" ];
-    params = { memory = "ring"; ring = "64 KiB"; sizes = "1 MiB"; }; },"""
+    params = { memory = "ring"; ring = "64 KiB"; sizes = "1 MiB"; }; },
+  { plugin = "launch"; params = { launches = 3; };
+    tests = [ "launch_kernel", "launch_event" ]; },
+  { id = "graph"; plugin = "launch"; tests = [ "launch_graph" ];
+    params = { launches = 2; kernels = 2; }; },"""
 
 # Tidying up never spoils what was measured.
 ABSORBED = {"cuEventDestroy", "cuStreamDestroy", "cuMemFree", "cuMemFreeHost",
             "cuMemHostUnregister", "cuModuleUnload",
-            "cuDevicePrimaryCtxRelease", "cuCtxGetCurrent"}
+            "cuDevicePrimaryCtxRelease", "cuCtxGetCurrent",
+            "cuGraphDestroy", "cuGraphExecDestroy"}
 # Works and tidies up: a later call may be of either.
 BOTH = {"cuCtxSetCurrent", "cuCtxDisablePeerAccess"}
 # Called by no run: workers end without closing the engine, which alone calls
-# these. tests/unit/runtime/test_engine_close.c closes it.
-UNREACHED = {"cuDevicePrimaryCtxRelease", "cuModuleUnload"}
+# it. tests/unit/runtime/test_engine_close.c closes it.
+UNREACHED = {"cuDevicePrimaryCtxRelease"}
 # Memory between ranks: test_multinode_faults.py has a row for each.
 BETWEEN_RANKS = {
     "cuMemAddressFree", "cuMemAddressReserve", "cuMemCreate",
@@ -73,7 +78,7 @@ BETWEEN_RANKS = {
 # tests of the simulator do, and what kinds of memory to come are made with.
 UNUSED = re.compile("cuDeviceGetP2PAttribute|cuCtxGetCurrent|"
                     "cuCtxSynchronize|cuMemcpy(Peer|Batch)Async|"
-                    "cuMemsetD8Async|cuStreamSynchronize|"
+                    "cuMemsetD8Async|cu(Stream|Event)Synchronize|cuGraph.*|"
                     "cuFunc[GS]etAttribute|cuMem(GetAllocationGranularity|"
                     "Create|Release|Map|Unmap|SetAccess|Address(Reserve|Free)|"
                     "(Ex|Im)port(To|From)ShareableHandle)")

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The nvbw-host authors
 # On a machine with GPUs: tools.sh PREFIX OUT [GPUS...], PREFIX a bundle or an
-# installed tree. Runs the plans of transfer, overlap, stream, access and pattern
-# on the first GPU alone and on the first two, or on the GPUs named, and then peer
-# copies with and without access to the peer on the last of these; leaves a JSON
-# report of each in OUT. Of access, stride 2 should
+# installed tree. Runs the plans of transfer, overlap, stream, access, pattern
+# and launch on the first GPU alone and on the first two, or on the GPUs named,
+# and then peer copies with and without access to the peer on the last of these;
+# leaves a JSON report of each in OUT. Of access, stride 2 should
 # leave about half of the coalesced rate and stride 4 about a quarter. A run that
 # finds something ends with another code than 0; the next one is made all the
 # same, and the worst code is this script's.
@@ -42,7 +42,7 @@ suites = ( { plugin = "transfer"; tests = [ "transfer_host_to_device",
 EOF
 
 for gpus in "$@"; do
-  for plan in recipe_256mb transfer overlap stream access pattern; do
+  for plan in recipe_256mb transfer overlap stream access pattern launch; do
     run "${plan}_$gpus" -c "plans/$plan.cfg" --devices "$gpus"
   done
   run "shmoo_$gpus" -c "$out/shmoo.cfg" --devices "$gpus"

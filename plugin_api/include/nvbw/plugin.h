@@ -370,7 +370,8 @@ struct nvbw_flow {
 
 /* What enqueue and verify get. The engine owns stream and buffers. The first
  * call of enqueue comes before the gate closes, so modules load there. Put
- * the work on the stream and return; do not wait for it. */
+ * the work on the stream and return; do not wait for it, unless the flow is one
+ * of NVBW_FLOW_HOST_CLOCK, which is not gated, and waiting is what it times. */
 struct nvbw_work {
     uint32_t size, flags;
     void *stream;      /* CUstream of the executor, its context current */

@@ -165,30 +165,6 @@ static json_t *unit_json(const struct report_input *input,
     return json;
 }
 
-static json_t *units_json(const struct report_input *input)
-{
-    const struct verdicts *const verdicts = input->verdicts;
-    json_t *const units = json_array();
-    uint32_t done = 0;
-
-    for (uint32_t i = 0; i < input->evidence->units_count; i++) {
-        uint32_t count = 0;
-
-        while (done + count < verdicts->count &&
-               verdicts->list[done + count].unit == i) {
-            count++;
-        }
-        if (json_array_append_new(
-                units, unit_json(input, &input->evidence->units[i],
-                           verdicts->list + done, count)) != 0) {
-            json_decref(units);
-            return NULL;
-        }
-        done += count;
-    }
-    return units;
-}
-
 /* ---- the rest ---- */
 
 static json_t *plugins_json(const struct evidence *evidence)
@@ -345,7 +321,7 @@ static json_t *document(const struct report_input *input)
     const struct verdicts *const verdicts = input->verdicts;
 
     return json_pack("{s:s, s:i, s:b, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, "
-                     "s:o, s:o, s:o, s:o, s:o, s:o}",
+                     "s:o, s:o, s:o, s:o, s:o}",
         "schema", "nvbw-report", "schema_version", REPORT_SCHEMA_VERSION,
         "simulated", (int)evidence->facts.simulated, "verdict",
         report_exit_words(verdicts)->word, "exit_code",
@@ -358,25 +334,85 @@ static json_t *document(const struct report_input *input)
         "facts", fields(&facts_fields, &evidence->facts), "plugins",
         plugins_json(evidence), "efficiencies", efficiencies_json(evidence),
         "telemetry", telemetry_json(evidence), "plan",
-        fields(&plan_fields, &evidence->plan), "units", units_json(input));
+        fields(&plan_fields, &evidence->plan));
 }
 
-static int add_to_buffer(const char *bytes, size_t length, void *out)
+/* ---- writing ---- */
+
+/* Where a value stands within the document: deeper, its lines are. */
+struct nested {
+    struct strbuf *out;
+    const char *indent;
+};
+
+/* In JSON a line ends only between values. */
+static int add_to_buffer(const char *bytes, size_t length, void *user)
 {
-    strbuf_add_n(out, bytes, length);
-    return ((struct strbuf *)out)->failed ? -1 : 0;
+    const struct nested *const nested = user;
+    const char *const end = bytes + length;
+
+    while (bytes < end) {
+        const char *const line = memchr(bytes, '\n', (size_t)(end - bytes));
+        const char *const stop = line == NULL ? end : line + 1;
+
+        strbuf_add_n(nested->out, bytes, (size_t)(stop - bytes));
+        if (line != NULL) {
+            strbuf_add(nested->out, nested->indent);
+        }
+        bytes = stop;
+    }
+    return nested->out->failed ? -1 : 0;
 }
 
-int32_t report_json(
-    const struct report_input *input, struct strbuf *out, struct error *err)
+static int32_t add_json(
+    json_t *json, const char *indent, struct strbuf *out, struct error *err)
 {
-    json_t *const json = document(input);
+    struct nested nested = { out, indent };
 
     FAIL_IF(json == NULL, err, NVBW_E_SYSTEM,
         "the json report cannot be made: no memory, or text that is no UTF-8");
     (void)json_dump_callback(
-        json, add_to_buffer, out, JSON_INDENT(1) | REPORT_DOUBLES);
+        json, add_to_buffer, &nested, JSON_INDENT(1) | REPORT_DOUBLES);
     json_decref(json);
-    strbuf_add(out, "\n");
+    return NVBW_OK;
+}
+
+/* One at a time, as a tree is ten times as large as its text. */
+static int32_t add_units(
+    const struct report_input *input, struct strbuf *out, struct error *err)
+{
+    const struct verdicts *const verdicts = input->verdicts;
+    uint32_t done = 0;
+
+    for (uint32_t i = 0; i < input->evidence->units_count; i++) {
+        uint32_t count = 0;
+
+        while (done + count < verdicts->count &&
+               verdicts->list[done + count].unit == i) {
+            count++;
+        }
+        strbuf_add(out, i == 0 ? "\n  " : ",\n  ");
+        TRY(add_json(unit_json(input, &input->evidence->units[i],
+                         verdicts->list + done, count),
+            "  ", out, err));
+        done += count;
+    }
+    strbuf_add(out, input->evidence->units_count > 0 ? "\n " : "");
+    return NVBW_OK;
+}
+
+/* The document's last member is written into its text. */
+int32_t report_json(
+    const struct report_input *input, struct strbuf *out, struct error *err)
+{
+    static const char end[] = "\n}";
+
+    TRY(add_json(document(input), "", out, err));
+    if (!out->failed) {
+        out->length -= sizeof end - 1;
+    }
+    strbuf_add(out, ",\n \"units\": [");
+    TRY(add_units(input, out, err));
+    strbuf_add(out, "]\n}\n");
     return NVBW_OK;
 }

@@ -5,7 +5,8 @@
 #   tests/soak.sh [-b BUILD] [-m MINUTES] [-o FOLDER] [NAME...]
 # MINUTES (60) are shared by the fuzz targets. Names choose steps: a fuzz
 # target, "fuzz" for all of them, "kill_resume", "kill_loss", "crashes",
-# "torture"; left out, all are run, those after the fuzz targets by count.
+# "torture", "load", "burn_in"; left out, all are run, those after the fuzz
+# targets by count.
 # BUILD (build) is a configured build of this tree; the fuzz targets are built
 # beside it with clang. Prints a line per step, keeps logs and what crashed in
 # FOLDER (build-soak). Exit 0, or 1 where something was found.
@@ -18,12 +19,13 @@ while getopts b:m:o: option; do
     b) build=$OPTARG ;;
     m) minutes=$OPTARG ;;
     o) out=$OPTARG ;;
-    *) sed -n '5,13s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    *) sed -n '5,14s/^# \{0,1\}//p' "$0"; exit 2 ;;
   esac
 done
 shift $((OPTIND - 1))
 wanted=("$@")
-[ $# -gt 0 ] || wanted=(fuzz kill_resume kill_loss crashes torture)
+[ $# -gt 0 ] || wanted=(fuzz kill_resume kill_loss crashes torture
+  load burn_in)
 mkdir -p "$out"
 out=$(cd "$out" && pwd) build=$(cd "$build" && pwd)
 found=0
@@ -101,6 +103,8 @@ for name in "${wanted[@]}"; do
       ;;
     kill_loss) script kill_loss tests/bench/kill_loss.py "$build" 50 ;;
     torture) torture ;;
+    load) script load tests/bench/load.py "$build" ;;
+    burn_in) script burn_in tests/bench/burn_in_memory.py "$build" ;;
     fuzz) ;;
     *) [[ " ${targets[*]} " == *" $name "* ]] ||
       { echo "soak.sh: there is no step \"$name\""; exit 2; } ;;

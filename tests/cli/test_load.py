@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright The nvbw-host authors
+"""A little of what tests/bench/load.py and burn_in_memory.py do much of: units
+and samples cost the host so much memory each and no more, and rounds cost the
+run worker none."""
+from harness import *
+
+if PATIENCE > 1:
+    skip("a sanitizer keeps what was freed")
+sys.path.insert(0, str(SOURCE / "tests" / "bench"))
+import burn_in_memory  # noqa: E402
+import load  # noqa: E402
+
+for row in (load.grow(HOST, "units", 1600, load.UNIT_BYTES),
+            load.grow(HOST, "samples", 400000, load.SAMPLE_BYTES)):
+    check(row["complete"], f"{row['kind']}: not all were measured: {row}")
+    check(row["bounded"], f"{row['kind']}: {row}")
+# The judge sees memory that grows.
+grown = [(cells, 5000 + cells, 9000 + 2 * cells) for cells in range(1, 400)]
+check(not burn_in_memory.judge(grown, 400, 1, 1)["flat"],
+      "a worker that grows is not flat")
+if SIM.exists():
+    result = burn_in_memory.bench(BUILD, 40)
+    check(result["flat"], f"burn-in: {result}")
+
+finish()

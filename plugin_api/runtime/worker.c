@@ -16,6 +16,7 @@
 #include "clock.h"
 #include "peers.h"
 #include "version.h"
+#include "worker_confine.h"
 #include "worker_roles.h"
 #include "worker_team.h"
 
@@ -144,11 +145,10 @@ int main(int argc, char **argv)
     static struct task_end end;
     struct error err = { 0 };
 
-    (void)argc;
-    (void)argv;
     if (!has_parent()) {
         _exit(EXIT_SUCCESS);
     }
+    worker_confine(argc > 1 ? argv[1] : NULL);
     if (!keep_from_children(WIRE_IN_FD) || !keep_from_children(WIRE_OUT_FD)) {
         fputs("nvbw-worker is started by nvbw-host, not by hand\n", stderr);
         return EXIT_USAGE;

@@ -110,6 +110,15 @@ struct read_args {
 };
 enum { SUM_SLOTS = 1024, SUM_STEP = 64 };
 
+/* As read, at a pace: a block begins a tile no sooner than pace_ns after the
+ * one before, and each of its warps its part of it at a moment of its own;
+ * 0: as fast as it can. */
+struct read_paced_args {
+    struct read_args read;
+    uint64_t pace_ns;
+};
+enum { PACED_TILE = 4 * SM_THREADS * SM_VECTOR };
+
 /* As fill, in vectors. */
 struct write_args {
     uint64_t dst, bytes, key, stamps;
@@ -212,7 +221,8 @@ struct access_sum_args {
     X(access_read, access)                                                     \
     X(access_write, access)                                                    \
     X(access_compare, access_compare)                                          \
-    X(access_sum, access_sum)
+    X(access_sum, access_sum)                                                  \
+    X(read_paced, read_paced)
 
 /* ---- Chains of dependent loads -------------------------------------------
  *

@@ -5,6 +5,7 @@
 #include "copy.cuh"
 #include "multicast.cuh"
 #include "numbers.cuh"
+#include "paced.cuh"
 #include "read.cuh"
 #include "stream.cuh"
 #include "tma.cuh"

@@ -45,15 +45,21 @@ static __device__ __forceinline__ int grid_ends(void)
     return blockIdx.x == 0 || blockIdx.x == gridDim.x - 1;
 }
 
+/* The time of the GPU, whose clock runs on while those of SMs change. */
+static __device__ __forceinline__ uint64_t clock_ns(void)
+{
+    uint64_t now;
+
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+}
+
 /* Stamps tell whether kernels of several streams ran together: all blocks of
  * a grid that fits the GPU start at once, and of one that does not the first
  * starts first. */
 static __device__ __forceinline__ void stamp(uint64_t address)
 {
-    uint64_t now;
-
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    *(volatile uint64_t *)address = now;
+    *(volatile uint64_t *)address = clock_ns();
 }
 
 static __device__ __forceinline__ void stamp_start(uint64_t stamps)

@@ -255,9 +255,15 @@ static int32_t seconds_of(const struct cuda_session *cuda,
     return own_seconds(cuda, flow, out, err);
 }
 
-/* Bytes, or repeats where the figure is the time of one. */
+/* Bytes, or repeats where the figure is the time of one. A chain of loads has
+ * no bytes to speak of: a total beside it is that of the others. */
 static double amount_of(const struct cuda_flow *flow, uint32_t unit)
 {
+    if (unit != NVBW_UNIT_NANOSECONDS &&
+        flow->run->record.operation == NVBW_OP_CHASE) {
+        return 0.0;
+    }
+
     double each = unit == NVBW_UNIT_NANOSECONDS
                       ? 1.0
                       : (double)flow_counted_bytes(&flow->run->record);

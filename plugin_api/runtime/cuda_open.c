@@ -32,6 +32,9 @@ static const struct initiator *initiator_of(const struct flow_record *record)
     if (flow_is_access(record)) {
         return &accesser_sm;
     }
+    if (flow_is_load(record)) {
+        return &loader_sm;
+    }
     if (flow_is_stream(record)) {
         return &streamer_sm;
     }

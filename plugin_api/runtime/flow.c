@@ -44,6 +44,13 @@ int flow_is_access(const struct flow_record *flow)
                flow->operation == NVBW_OP_WRITE);
 }
 
+int flow_is_load(const struct flow_record *flow)
+{
+    return flow->initiator == NVBW_BY_SM && flow->operation == NVBW_OP_READ &&
+           (flow->flags & NVBW_FLOW_BACKGROUND) != 0 && flow->stride == 0 &&
+           flow->load_permille != 0;
+}
+
 int flow_is_stream(const struct flow_record *flow)
 {
     return flow->initiator == NVBW_BY_SM && flow_stream_arrays(flow) > 0 &&

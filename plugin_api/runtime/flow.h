@@ -67,6 +67,9 @@ struct flow_accesses {
     uint32_t random, bits; /* count: 2^bits */
 };
 struct flow_accesses flow_accesses_of(const struct flow_record *flow);
+/* 1 for reads by an SM in the background that offer a part of their own full
+ * rate, or all of it: load_permille is given. */
+int flow_is_load(const struct flow_record *flow);
 /* What a copy of the flow by a GPU counts: its bytes, of operations of STREAM
  * but the copy those of all arrays, of single accesses those accessed. */
 uint64_t flow_counted_bytes(const struct flow_record *flow);

@@ -31,7 +31,7 @@ static int is_staged(const struct flow_record *flow)
 
 static int is_partial_load(const struct flow_record *flow)
 {
-    return flow->load_permille != 0 &&
+    return !flow_is_load(flow) && flow->load_permille != 0 &&
            flow->load_permille != LOAD_FULL_PERMILLE;
 }
 
@@ -63,7 +63,10 @@ static const struct unsupported {
         "blocking calls (NVBW_FLOW_SYNC)" },
     { BIT(NVBW_BY_CPU), is_by_host,
         "other clock than the host's (NVBW_FLOW_HOST_CLOCK)" },
-    { ALL_FLOWS, is_partial_load, "a part of full load (load_permille)" },
+    { ALL_FLOWS, is_partial_load,
+        "part of full load (load_permille), which reads by sm in the "
+        "background "
+        "have" },
     { BIT(NVBW_BY_PLUGIN), flow_has_third, "operations on three arrays" },
     { BY_KERNELS, is_staged, "way around peer access (NVBW_FLOW_STAGED)" },
     { ON_GPU, is_chase_behind, "chains of loads in the background" },

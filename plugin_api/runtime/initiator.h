@@ -88,6 +88,9 @@ extern const struct initiator streamer_sm; /* sm_stream.c */
 /* Of single accesses, likewise (flow_is_access). */
 extern const struct initiator accesser_sm; /* sm_access.c */
 
+/* Of reads that offer a load, likewise (flow_is_load). */
+extern const struct initiator loader_sm; /* sm_load.c */
+
 extern const struct initiator initiator_ce;     /* initiator_ce.c */
 extern const struct initiator initiator_plugin; /* initiator_plugin.c */
 extern const struct initiator initiator_sm;     /* initiator_sm.c */

@@ -7,11 +7,15 @@
 #include "copy_size.h"
 #include "cuda_session.h"
 #include "flow.h"
+#include "sm_flow.h"
 
 enum {
     SLICE_ALIGNMENT = 64 << 10,
     CHUNK_BYTES = 16 << 20,
     CHUNK_LEAST = 256 << 10, /* smaller ones are over before they are made */
+    /* Fewer slices of large chunks outrun caches too. */
+    LOAD_LARGE = 64 << 20,
+    LOAD_SLICES_LARGE = 4,
     WARM_UP_BYTES = 32 << 20
 };
 /* Slices beyond those of a sample, for a sample to begin at: so many
@@ -100,9 +104,30 @@ static void size_fixed(
     flow->single = 1;
 }
 
+/* A load's rate is known once it was measured; before, a sample of short ones
+ * tells how long the measured flow takes, and is not covered. As many chunks as
+ * can be queued, since what it moved is counted in chunks. */
+static void size_load(
+    const struct cuda_session *cuda, struct cuda_flow *flow, double factor)
+{
+    const double wanted =
+        sm_load_rate(flow) * cuda->queued_seconds * BACKGROUND_SPARE * factor;
+    const double count =
+        fmin(fmax(wanted / CHUNK_LEAST, CHUNKS_LEAST), CHUNKS_MOST);
+    const double bytes = fmax(wanted / floor(count), CHUNK_LEAST);
+
+    flow->copies = (uint64_t)count;
+    flow->run->record.bytes = round_up((uint64_t)bytes, 4096);
+    flow->slices = bytes >= LOAD_LARGE ? LOAD_SLICES_LARGE : BACKGROUND_SLICES;
+}
+
 static void size_background(
     const struct cuda_session *cuda, struct cuda_flow *flow, double factor)
 {
+    if (flow_is_load(&flow->run->record)) {
+        size_load(cuda, flow, factor);
+        return;
+    }
     if (cuda->session->params.fixed) {
         size_fixed(cuda, flow, factor);
         return;

@@ -24,7 +24,8 @@ struct sm_flow {
     cu_address spare_sums; /* of the one that warms up; the second word of each
                             slot is for what the sums should be */
     cu_address stamps;     /* SM_STAMPS of them; the last is spare */
-    uint64_t lap_sum;      /* what one copy adds to the sums (sm_results.c) */
+    double full_rate; /* of a load: bytes/s as fast as it can, 0: unknown */
+    uint64_t lap_sum; /* what one copy adds to the sums (sm_results.c) */
     struct stamp stamps_read[SM_STAMPS];
 };
 
@@ -68,6 +69,9 @@ int32_t sm_verify_sum(struct cuda_session *cuda, const struct cuda_flow *flow,
  * word after. The first wrong word lacks what was expected. */
 int32_t sm_compare(const struct cuda_flow *flow, uint32_t kernel, void *args,
     struct finding *out, struct error *err);
+
+/* Bytes/s that a load is to read, 0: not known yet. (sm_load.c) */
+double sm_load_rate(const struct cuda_flow *flow);
 
 /* Compares what reads found with what they should. (sm_read.c) */
 int32_t sm_verify_read(

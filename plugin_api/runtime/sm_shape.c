@@ -50,6 +50,7 @@ static const uint32_t tile_bytes[SM_KERNELS_END] = {
     [SM_KERNEL_access_write] = TILE_TWO,
     [SM_KERNEL_access_compare] = TILE_FOUR,
     [SM_KERNEL_access_sum] = TILE_FOUR,
+    [SM_KERNEL_read_paced] = TILE_FOUR,
 };
 
 enum sm_path sm_path_of(

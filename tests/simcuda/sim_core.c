@@ -412,6 +412,9 @@ static void start(struct sim_core *core, struct sim_op *op)
     if (op->kind == SIM_OP_TRANSFER) {
         core->stale = 1;
     }
+    if (op->begin != NULL) {
+        op->begin(op);
+    }
 }
 
 /* What a running operation still has to do takes no time any more. */
@@ -460,6 +463,32 @@ void core_settle(struct sim_core *core)
     }
 }
 
+static int is_moving(const struct sim_stream *stream)
+{
+    const struct sim_op *op = stream->first;
+
+    return op != NULL && op->started && !stream->hung &&
+           op->kind == SIM_OP_TRANSFER;
+}
+
+double core_demand(const struct sim_core *core, uint32_t resource)
+{
+    double demand = 0;
+
+    for (EACH_BUSY_STREAM(stream, core)) {
+        const struct sim_op *op = stream->first;
+
+        for (uint32_t i = 0; is_moving(stream) && i < op->load.uses_count;
+             i++) {
+            demand += op->load.uses[i].resource == resource
+                          ? op->load.uses[i].cost * op->load.limit
+                          : 0;
+        }
+    }
+    return core->capacities[resource] > 0 ? demand / core->capacities[resource]
+                                          : 0;
+}
+
 static int loads_grow(struct sim_core *core)
 {
     const uint32_t room = core->loads_room * 2 + 64;
@@ -471,14 +500,6 @@ static int loads_grow(struct sim_core *core)
     core->loads = loads;
     core->loads_room = room;
     return 1;
-}
-
-static int is_moving(const struct sim_stream *stream)
-{
-    const struct sim_op *op = stream->first;
-
-    return op != NULL && op->started && !stream->hung &&
-           op->kind == SIM_OP_TRANSFER;
 }
 
 static void update_rates(struct sim_core *core)

@@ -28,6 +28,8 @@ struct sim_op {
     int32_t slot;    /* engine that it occupies, -1: none */
     double limit_ns; /* WATCH: 0 means for ever */
     int (*over)(struct sim_op *op);
+    /* What is known only when it starts; may be NULL. */
+    void (*begin)(struct sim_op *op);
     /* Carries the operation out. Called once, at its end. */
     void (*finish)(struct sim_op *op);
     void (*drop)(struct sim_op *op); /* frees what it owns, may be NULL */
@@ -48,6 +50,9 @@ struct sim_core *core_open(
     uint32_t resources_count, uint32_t slots_count, double quantum_ns);
 void core_close(struct sim_core *core);
 void core_set_capacity(struct sim_core *core, uint32_t resource, double rate);
+/* What part of a resource the transfers in progress would use if each had all
+ * that it can take; 0 where there is no limit. */
+double core_demand(const struct sim_core *core, uint32_t resource);
 /* How many operations a slot takes at once; 0: any number. */
 void core_set_slot(struct sim_core *core, uint32_t slot, uint32_t count);
 double core_now(const struct sim_core *core);

@@ -10,6 +10,8 @@
 
 /* Of an operation's words, after the arguments: the memory that is walked. */
 enum { WORD_BASE = 14, WORD_BYTES = 15 };
+/* And what all its steps take more where the whole way is taken by others. */
+enum { WORD_LOADED = 13 };
 
 static void *address_of(uint64_t address)
 {
@@ -65,6 +67,62 @@ static void take_time(const struct kernel_launch *launch, double each_ns,
     op->fixed_ns = gpu->profile->kernel_us * 1e3 + each_ns * (double)steps;
 }
 
+static double loaded_of(
+    const struct kernel_launch *launch, const struct place *place)
+{
+    const uint32_t executor = launch->context->gpu;
+    const struct profile_gpu *const gpu =
+        launch->machine->gpus[executor].profile;
+
+    if (place->kind != PLACE_DEVICE) {
+        return gpu->latency_loaded_host_ns;
+    }
+    return place->gpu == executor ? gpu->latency_loaded_local_ns
+                                  : gpu->latency_loaded_peer_ns;
+}
+
+/* Of what a load that takes all of the way adds, the part that one adds that
+ * takes this part of it: flat first, steep at the end, as queues are. */
+static double curve(double part, double knee)
+{
+    const double taken = part < 1 ? part : 1;
+
+    return taken * (1 - knee) / (1 - knee * taken);
+}
+
+/* The narrowest of what a read goes through decides. */
+static void meet_load(struct sim_op *op)
+{
+    const struct sim_machine *const machine = op->machine;
+    const struct sim_gpu *const gpu = op->subject;
+    double part = 0;
+    double most_ns = 0;
+
+    memcpy(&most_ns, &op->words[WORD_LOADED], sizeof most_ns);
+    for (uint32_t i = 0; i < op->load.uses_count; i++) {
+        const double demand =
+            core_demand(machine->core, op->load.uses[i].resource);
+
+        part = demand > part ? demand : part;
+    }
+    op->fixed_ns += most_ns * curve(part, gpu->profile->latency_knee);
+}
+
+/* Takes nothing of its way itself. */
+static void go_through(const struct kernel_launch *launch,
+    const struct place *place, uint64_t steps, struct sim_op *op)
+{
+    const double most_ns = loaded_of(launch, place) * (double)steps;
+
+    if (most_ns <= 0) {
+        return;
+    }
+    path_read(launch->machine, launch->context->gpu, place, 0, op);
+    op->load.limit = 0;
+    memcpy(&op->words[WORD_LOADED], &most_ns, sizeof most_ns);
+    op->begin = meet_load;
+}
+
 /* ---- One SM -------------------------------------------------------------- */
 
 static void chase_finish(struct sim_op *op)
@@ -117,6 +175,7 @@ static cu_result chase_by(
     }
     remember(launch, base, bytes, op);
     op->finish = chase_finish;
+    go_through(launch, &place, args.steps, op);
     take_time(launch,
         latency_of(launch, &place) + more_ns +
             gpu->latency_spread_ns * sm_share(gpu, args.block),

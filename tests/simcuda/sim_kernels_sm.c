@@ -274,6 +274,23 @@ static cu_result read_plan(
     return CU_SUCCESS;
 }
 
+/* read_paced_args begin as read_args do. */
+static cu_result read_paced_plan(
+    const struct kernel_launch *launch, struct sim_op *op)
+{
+    struct read_paced_args args;
+    const cu_result result = read_plan(launch, op);
+    const double blocks = (double)(launch->threads / SM_THREADS);
+
+    memcpy(&args, op->words, sizeof args);
+    if (result == CU_SUCCESS && args.pace_ns > 0) {
+        const double rate = blocks * PACED_TILE / (double)args.pace_ns;
+
+        op->load.limit = rate < op->load.limit ? rate : op->load.limit;
+    }
+    return result;
+}
+
 static void write_finish(struct sim_op *op)
 {
     struct write_args args;

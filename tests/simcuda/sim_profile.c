@@ -50,14 +50,16 @@ static const struct setting_row gpu_rows[] = { GPU_TEXT(model), GPU_TEXT(uuid),
     GPU_REAL(l2_rate), GPU_REAL(clock_offset_ms), GPU_REAL(clock_drift_ppm),
     GPU_REAL(kernel_us), GPU_REAL(graph_us), GPU_REAL(latency_host_ns),
     GPU_REAL(latency_peer_ns), GPU_REAL(latency_local_ns),
-    GPU_REAL(latency_bulk_ns), GPU_REAL(latency_spread_ns), GPU_COUNT(pcie.gen),
-    GPU_COUNT(pcie.width), GPU_COUNT(pcie.max_gen), GPU_COUNT(pcie.max_width),
-    GPU_REAL(pcie.down), GPU_REAL(pcie.up), GPU_REAL(pcie.duplex),
-    GPU_COUNT(pcie.uplink), GPU_REAL(pcie.uplink_rate), GPU_COUNT(nvlink.links),
-    GPU_COUNT(nvlink.active), GPU_COUNT(nvlink.version),
-    GPU_COUNT(nvlink.switched), GPU_REAL(nvlink.line), GPU_REAL(nvlink.in),
-    GPU_REAL(nvlink.out), GPU_REAL(nvlink.duplex),
-    TRANSFER_CLASSES(CLASS_ROWS){ .path = NULL } };
+    GPU_REAL(latency_bulk_ns), GPU_REAL(latency_spread_ns),
+    GPU_REAL(latency_loaded_host_ns), GPU_REAL(latency_loaded_peer_ns),
+    GPU_REAL(latency_loaded_local_ns), GPU_REAL(latency_knee),
+    GPU_COUNT(pcie.gen), GPU_COUNT(pcie.width), GPU_COUNT(pcie.max_gen),
+    GPU_COUNT(pcie.max_width), GPU_REAL(pcie.down), GPU_REAL(pcie.up),
+    GPU_REAL(pcie.duplex), GPU_COUNT(pcie.uplink), GPU_REAL(pcie.uplink_rate),
+    GPU_COUNT(nvlink.links), GPU_COUNT(nvlink.active),
+    GPU_COUNT(nvlink.version), GPU_COUNT(nvlink.switched),
+    GPU_REAL(nvlink.line), GPU_REAL(nvlink.in), GPU_REAL(nvlink.out),
+    GPU_REAL(nvlink.duplex), TRANSFER_CLASSES(CLASS_ROWS){ .path = NULL } };
 
 #define TOP(type, member) ROW(profile, #member, type, member)
 

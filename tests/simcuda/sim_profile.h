@@ -81,7 +81,10 @@ struct profile_gpu {
     double kernel_us; /* start of a kernel */
     double graph_us;  /* more, before the first kernel of a graph */
     double latency_host_ns, latency_peer_ns, latency_local_ns;
-    double latency_bulk_ns;   /* more, for a step by a bulk copy */
+    double latency_bulk_ns; /* more, for a step by a bulk copy */
+    /* More under a load that takes the whole way, and how late it rises. */
+    double latency_loaded_host_ns, latency_loaded_peer_ns;
+    double latency_loaded_local_ns, latency_knee;
     double latency_spread_ns; /* between the fastest SM and the slowest */
     struct profile_link pcie;
     struct profile_nvlink nvlink;

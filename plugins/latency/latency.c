@@ -3,7 +3,7 @@
 /* latency: the time of one load, each waiting for the one before, over memory
  * of the host, of another GPU and of the GPU itself. One run() serves all; a
  * testcase is its row of work. */
-#include "nvbw/plugin.h"
+#include "latency.h"
 
 /* What nvbandwidth follows: enough for no SM's own cache. */
 #define STRIDE_FOOTPRINT (UINT64_C(2) << 20)
@@ -16,11 +16,6 @@
 #define HOST_FOOTPRINT_LEAST (UINT64_C(256) << 20)
 #define HOST_FOOTPRINT_MOST  (UINT64_C(4) << 30)
 
-enum chase_order { ORDER_STRIDE = 0, ORDER_RANDOM = 1 };
-
-/* Where the chain lies, seen from the GPU that follows it. */
-enum where { ON_HOST, ON_PEER, ON_ITSELF };
-
 struct work {
     uint32_t initiator;
     enum where where;
@@ -28,8 +23,8 @@ struct work {
 
 /* ---- Parameters --------------------------------------------------------- */
 
-static const struct nvbw_param footprint_param = {
-    .size = sizeof footprint_param,
+const struct nvbw_param latency_footprint_param = {
+    .size = sizeof latency_footprint_param,
     .type = NVBW_TYPE_SIZE,
     .name = "footprint",
     .help = "Memory that the chain of loads lies in; 0 B: 2 MiB for chase = "
@@ -39,7 +34,8 @@ static const struct nvbw_param footprint_param = {
     .min_text = "0 B",
     .max_text = "1 TiB",
 };
-static const struct nvbw_param *const params[] = { &footprint_param, NULL };
+static const struct nvbw_param *const params[] = { &latency_footprint_param,
+    NULL };
 
 static uint64_t between(uint64_t value, uint64_t least, uint64_t most)
 {
@@ -62,10 +58,10 @@ static uint64_t host_cache(struct nvbw_ctx *ctx, const struct nvbw_place *gpu)
     return 0;
 }
 
-static uint64_t footprint(struct nvbw_ctx *ctx, enum chase_order order,
-    const struct nvbw_place *row, const struct nvbw_place *col)
+uint64_t latency_footprint(struct nvbw_ctx *ctx, enum where where,
+    enum chase_order order, const struct nvbw_place *row,
+    const struct nvbw_place *col)
 {
-    const struct work *const work = ctx->testcase->user;
     const uint64_t given = (uint64_t)ctx->host->param_int(ctx, "footprint", 0);
 
     if (given != 0) {
@@ -74,7 +70,7 @@ static uint64_t footprint(struct nvbw_ctx *ctx, enum chase_order order,
     if (order == ORDER_STRIDE) {
         return STRIDE_FOOTPRINT;
     }
-    if (work->where == ON_HOST) {
+    if (where == ON_HOST) {
         return between(CPU_CACHES * host_cache(ctx, row), HOST_FOOTPRINT_LEAST,
             HOST_FOOTPRINT_MOST);
     }
@@ -101,7 +97,8 @@ static int32_t measure_cell(struct nvbw_ctx *ctx,
         .src_place = on_host ? NVBW_NEAR : (int32_t)col,
         .executor = (int32_t)row,
         .stride = order == ORDER_STRIDE ? STRIDE : 0,
-        .bytes = footprint(ctx, order, gpus[row], gpus[col]),
+        .bytes =
+            latency_footprint(ctx, work->where, order, gpus[row], gpus[col]),
         .cell = cell,
     };
     const struct nvbw_flow *const flows[] = { &flow, NULL };
@@ -229,8 +226,10 @@ TESTCASES(TESTCASE)
 #define TESTCASE_POINTER(                                                      \
     name_, initiator_, where_, tags_, needs_, metrics_, summary_)              \
     &name_,
-static const struct nvbw_testcase *const testcases[] = { TESTCASES(
-    TESTCASE_POINTER) NULL };
+static const struct nvbw_testcase *const testcases[] = {
+    TESTCASES(TESTCASE_POINTER) & host_device_latency_loaded,
+    &device_to_device_latency_loaded, &device_local_latency_loaded, NULL
+};
 
 const struct nvbw_plugin nvbw_plugin_v1 = { .size = sizeof nvbw_plugin_v1,
     .magic = NVBW_MAGIC,

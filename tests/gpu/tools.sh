@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The nvbw-host authors
 # On a machine with GPUs: tools.sh PREFIX OUT [GPUS...], PREFIX a bundle or an
-# installed tree. Runs the plans of transfer, overlap, stream, access, pattern
-# and launch on the first GPU alone and on the first two, or on the GPUs named,
+# installed tree. Runs the plans of transfer, overlap, stream, access, pattern,
+# launch and loaded_latency on the first GPU alone and on the first two, or on the GPUs named,
 # and then peer copies with and without access to the peer on the last of these;
 # leaves a JSON report of each in OUT. Of access, stride 2 should
 # leave about half of the coalesced rate and stride 4 about a quarter. A run that
@@ -42,7 +42,7 @@ suites = ( { plugin = "transfer"; tests = [ "transfer_host_to_device",
 EOF
 
 for gpus in "$@"; do
-  for plan in recipe_256mb transfer overlap stream access pattern launch; do
+  for plan in recipe_256mb transfer overlap stream access pattern launch loaded_latency; do
     run "${plan}_$gpus" -c "plans/$plan.cfg" --devices "$gpus"
   done
   run "shmoo_$gpus" -c "$out/shmoo.cfg" --devices "$gpus"

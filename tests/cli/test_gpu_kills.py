@@ -13,8 +13,9 @@ def kills(f, name, host, count, *words):
     """(exit code, rounds, summary)"""
     code, out, err = f.host(
         "--host", host, "--out", name, "--kills", count, "--seconds",
-        300 * PATIENCE, "--shared", "", *words, "--", "--driver", SIM,
-        "--sim-profile", "h200_x2", timeout=300, program=SCRIPT)
+        300 * PATIENCE, "--moment", 0.3, "--shared", "", *words, "--",
+        "--driver", SIM, "--sim-profile", "h200_x2", timeout=300,
+        program=SCRIPT)
     equal(err, "", "what it complains about")
     lines = [json.loads(line) for line in out.splitlines()]
     return code, lines[:-1], lines[-1]

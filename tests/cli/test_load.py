@@ -11,8 +11,8 @@ sys.path.insert(0, str(SOURCE / "tests" / "bench"))
 import burn_in_memory  # noqa: E402
 import load  # noqa: E402
 
-for row in (load.grow(HOST, "units", 1600, load.UNIT_BYTES),
-            load.grow(HOST, "samples", 400000, load.SAMPLE_BYTES)):
+for row in (load.grow(HOST, "units", 800, load.UNIT_BYTES),
+            load.grow(HOST, "samples", 200000, load.SAMPLE_BYTES)):
     check(row["complete"], f"{row['kind']}: not all were measured: {row}")
     check(row["bounded"], f"{row['kind']}: {row}")
 # The judge sees memory that grows.

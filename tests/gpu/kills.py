@@ -5,15 +5,15 @@
 gate, on a machine with a GPU:
 
     tests/gpu/kills.py --host BIN --out FOLDER [--kills 50] [--seconds 540]
-                       [--settle 10] [--seed 1] [--shared FOLDER,...]
-                       [-- OPTION...]
+                       [--settle 10] [--seed 1] [--moment 1.5]
+                       [--shared FOLDER,...] [-- OPTION...]
 
 BIN is nvbw-host; the options after -- go to every run. FOLDER must be new. A
 round starts a run that would take hours, of one of three plans: large copies,
 so that a kill meets one under way; small ones, hundreds of them in a sample, so
 that about half of the time the gate is closed while they are enqueued; chains
-of loads. Some time after its run worker began, by a generator with a seed, the
-host or the worker is killed. A host that lost its worker must go on with another
+of loads. At some moment in the first seconds of its run worker, by a generator
+with a seed, the host or the worker is killed. A host that lost its worker must go on with another
 one; then it is stopped by SIGINT. After each round no process of the run may be
 left, the memory in use of every GPU must be what it was before, and nothing of
 nvbw may be left where the runs have their temporary files or in the shared
@@ -57,7 +57,6 @@ defaults = { required = "if_possible"; mode = "fixed"; copies = 4; samples = 2;
 suites = ( { plugin = "local"; tests = [ "device_local_*" ]; },
            { plugin = "ce_h2d"; } );
 """
-MOMENT_S = 1.5
 PATIENCE_S = 120
 
 
@@ -69,6 +68,7 @@ def words():
     parser.add_argument("--seconds", type=float, default=540)
     parser.add_argument("--settle", type=float, default=10)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--moment", type=float, default=1.5)
     parser.add_argument("--shared", default="/dev/shm,/tmp")
     own, rest = sys.argv[1:], []
     if "--" in own:
@@ -192,7 +192,7 @@ def kill_host(host):
 def one_round(given, number, rng, before):
     kind = list(SUITES)[number % len(SUITES)]
     victim = rng.choice(("host", "worker"))
-    moment = rng.uniform(0, MOMENT_S)
+    moment = rng.uniform(0, given.moment)
     folder = given.out / f"round{number}"
     host = start(given, given.out / f"{kind}.cfg", folder)
     try:

@@ -108,6 +108,27 @@ static int32_t look_memory(
     return look_counters(diagnosis, rule, counters);
 }
 
+/* The watch worker counts them itself, from when it asks to be told: what its
+ * first reading has came in this run, and so did what a later worker counts
+ * anew. NaN where they are not told. */
+static double xids_of(const struct evidence *evidence, uint32_t gpu)
+{
+    double sum = NAN;
+    double before = 0.0;
+
+    for (uint32_t i = 0; i < evidence->readings_count; i++) {
+        const struct gpu_reading *const reading = &evidence->readings[i];
+
+        if (reading->gpu != gpu || isnan(reading->xids)) {
+            continue;
+        }
+        before = reading->first || reading->xids < before ? 0.0 : before;
+        sum = fmax(sum, 0.0) + reading->xids - before;
+        before = reading->xids;
+    }
+    return sum;
+}
+
 /* The number of the last one, 0: none. */
 static uint32_t last_xid(const struct evidence *evidence, uint32_t gpu)
 {
@@ -125,13 +146,11 @@ static int32_t look_xids(
     struct diagnosis *diagnosis, const struct diagnosis_rule *rule)
 {
     const struct evidence *const evidence = diagnosis->judging->evidence;
-    const uint32_t counter = offsetof(struct gpu_reading, xids);
     struct telemetry_rules rules;
 
     telemetry_rules_read(&evidence->plan, &rules);
     for (uint32_t i = 0; i < diagnosis->facts->gpus_count; i++) {
-        if (rise_of(evidence, i, counter) >
-            telemetry_rules_most(&rules, "xids")) {
+        if (xids_of(evidence, i) > telemetry_rules_most(&rules, "xids")) {
             TRY(diagnosis_report(diagnosis, rule, (int32_t)i, -1, NULL,
                 arena_format(diagnosis->judging->arena, "Xid %u",
                     last_xid(evidence, i))));

@@ -20,6 +20,7 @@ static const uint64_t FRESH_NS = 20 * MS;
 static const uint64_t SLOW_NS = 100 * MS;
 static const uint64_t SLOW_SIMULATED_NS = 5000 * MS;
 static const uint64_t ANSWER_NS = 5000 * MS;
+static const uint64_t PATIENCE_NS = 20000 * MS;
 static const uint64_t OPEN_NS = 5000 * MS;
 static const uint64_t LAST_NS = 2000 * MS;
 static const uint64_t QUIT_NS = 300 * MS;
@@ -83,6 +84,48 @@ static int32_t answer(struct worker *asker, uint64_t number,
                                : NVBW_OK;
 }
 
+/* A cell's time is for measuring: its deadline waits with the worker that waits
+ * for readings, as long as there is patience. */
+static void lend_time(
+    struct monitor *monitor, struct monitor_question *question)
+{
+    struct worker *const asker = question->asker;
+
+    if (asker->deadline_ns == UINT64_MAX) {
+        return;
+    }
+    question->waits_from_ns = host_clock_ns();
+    question->lent_ns = monitor->patience_ns;
+    asker->deadline_ns =
+        host_clock_after(asker->deadline_ns, monitor->patience_ns);
+    question->deadline_ns = asker->deadline_ns;
+}
+
+static void take_time_back(
+    struct monitor *monitor, const struct monitor_question *question)
+{
+    const uint64_t waited_ns = host_clock_ns() - question->waits_from_ns;
+    const uint64_t used_ns =
+        waited_ns < question->lent_ns ? waited_ns : question->lent_ns;
+
+    monitor->patience_ns -=
+        used_ns < monitor->patience_ns ? used_ns : monitor->patience_ns;
+    /* Otherwise it went on, and was given another one since. */
+    if (question->asker->deadline_ns == question->deadline_ns) {
+        question->asker->deadline_ns -= question->lent_ns - used_ns;
+    }
+}
+
+static int32_t answer_question(struct monitor *monitor,
+    const struct monitor_question *question, const char *throttled,
+    struct error *err)
+{
+    if (question->lent_ns > 0) {
+        take_time_back(monitor, question);
+    }
+    return answer(question->asker, question->asker_number, throttled, err);
+}
+
 /* 1 if a reading that was just made will do as the first of a measurement. */
 static int is_fresh(
     const struct monitor *monitor, const struct read_frame *read)
@@ -113,12 +156,15 @@ static int32_t put_off(struct monitor *monitor, struct worker *asker,
     const struct read_frame *read, struct error *err)
 {
     if (monitor->waiting.asker != NULL) {
-        TRY(answer(
-            monitor->waiting.asker, monitor->waiting.asker_number, NULL, err));
+        TRY(answer_question(monitor, &monitor->waiting, NULL, err));
     }
     monitor->waiting = (struct monitor_question){
         .kind = read->kind, .asker = asker, .asker_number = read->number
     };
+    /* Once at a time, or a worker that asks and asks would live for ever. */
+    if (monitor->asked.asker == NULL) {
+        lend_time(monitor, &monitor->waiting);
+    }
     memcpy(monitor->waiting_gpus, read->gpus,
         read->gpus_count * sizeof *read->gpus);
     monitor->waiting_gpus_count = read->gpus_count;
@@ -132,7 +178,7 @@ int32_t monitor_ask(struct monitor *monitor, struct worker *asker,
     const uint64_t slow_ns = monitor->request->evidence->facts.simulated
                                  ? SLOW_SIMULATED_NS
                                  : SLOW_NS;
-    const struct monitor_question question = {
+    struct monitor_question question = {
         .kind = read->kind, .asker = asker, .asker_number = read->number
     };
 
@@ -155,6 +201,7 @@ int32_t monitor_ask(struct monitor *monitor, struct worker *asker,
         return answer(asker, read->number, NULL, err);
     }
     if (monitor->asked.number == 0) {
+        lend_time(monitor, &question);
         return send_question(
             monitor, &question, read->gpus, read->gpus_count, err);
     }
@@ -230,9 +277,12 @@ static int32_t take_reading(struct monitor *monitor,
 
 static int32_t send_waiting(struct monitor *monitor, struct error *err)
 {
-    const struct monitor_question question = monitor->waiting;
+    struct monitor_question question = monitor->waiting;
 
     monitor->waiting = (struct monitor_question){ .number = 0 };
+    if (question.lent_ns == 0) {
+        lend_time(monitor, &question);
+    }
     return send_question(monitor, &question, monitor->waiting_gpus,
         monitor->waiting_gpus_count, err);
 }
@@ -254,8 +304,8 @@ static int32_t take_readings(struct monitor *monitor,
         monitor_cell_throttled(&monitor->rules,
             &monitor->request->evidence->facts, monitor->gpus, frame, throttled,
             sizeof throttled);
-        TRY(answer(asked.asker, asked.asker_number,
-            throttled[0] != '\0' ? throttled : NULL, err));
+        TRY(answer_question(
+            monitor, &asked, throttled[0] != '\0' ? throttled : NULL, err));
     }
     return monitor->waiting.asker != NULL ? send_waiting(monitor, err)
                                           : NVBW_OK;
@@ -278,7 +328,7 @@ static int32_t release_askers(struct monitor *monitor, struct error *err)
 
     for (size_t i = 0; i < sizeof both / sizeof both[0]; i++) {
         if (both[i]->asker != NULL) {
-            TRY(answer(both[i]->asker, both[i]->asker_number, NULL, err));
+            TRY(answer_question(monitor, both[i], NULL, err));
         }
         *both[i] = (struct monitor_question){ .number = 0 };
     }
@@ -489,9 +539,11 @@ int32_t monitor_open(struct monitor *monitor,
 {
     const uint32_t count = request->evidence->facts.gpus_count;
 
-    *monitor = (struct monitor){
-        .request = request, .crew = crew, .ledger = ledger, .gpus_count = count
-    };
+    *monitor = (struct monitor){ .request = request,
+        .crew = crew,
+        .ledger = ledger,
+        .patience_ns = PATIENCE_NS,
+        .gpus_count = count };
     telemetry_rules_read(&request->evidence->plan, &monitor->rules);
     /* The ranks of an MPI job sample in step, on GPUs of several hosts. */
     monitor->is_wanted = request->has_telemetry && monitor->rules.enabled &&

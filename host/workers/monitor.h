@@ -46,6 +46,9 @@ struct monitor_question {
     uint32_t kind;
     struct worker *asker; /* that waits for the answer, NULL: the host */
     uint64_t asker_number;
+    /* Of the asker: since when it waits, the deadline that it was given for
+     * that, and how much later it is than the one that it had. */
+    uint64_t waits_from_ns, deadline_ns, lent_ns;
 };
 
 struct monitor {
@@ -58,9 +61,10 @@ struct monitor {
     uint32_t is_open;   /* 1: the worker answers */
     uint32_t ended;     /* 1: there will be no more readings */
     uint32_t starts;
-    uint64_t open_by_ns; /* until then its opening is waited for */
-    uint64_t last_by_ns; /* until then its last readings are */
-    uint32_t measuring;  /* 1: a measurement is in flight */
+    uint64_t open_by_ns;  /* until then its opening is waited for */
+    uint64_t last_by_ns;  /* until then its last readings are */
+    uint64_t patience_ns; /* how much longer run workers may wait in all */
+    uint32_t measuring;   /* 1: a measurement is in flight */
     uint64_t begun;     /* numbers, as that began: earlier questions are none of
                            its own */
     struct error fatal; /* the journal cannot be written */

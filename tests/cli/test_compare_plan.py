@@ -21,7 +21,8 @@ with Folder() as f:
     for words in ((), ("--set", "defaults.mode=fixed")):
         code, report, stderr = f.report(
             "--driver", SIM, "--sim-profile", "h200_x2", "-c",
-            "plans/compare_nvbandwidth.cfg", *words, "--run-dir", "%t",
+            "plans/compare_nvbandwidth.cfg", *words, "--set",
+            f"defaults.timeout={60 * PATIENCE} s", "--run-dir", "%t",
             timeout=300)
         equal(code, 0, f"{words}: exit code ({stderr[-300:]})")
         equal(sorted(u["testcase"] for u in report["units"]), sorted(NAMES),

@@ -96,9 +96,11 @@ def check_counters(folder):
 
 def check_late(folder):
     """NVML is slow: to open, to answer, to tell of the run's last events."""
-    for late in ("nvmlInit_v2:2=late", "nvmlDeviceGetClockInfo:1=late",
+    # An Xid before the first reading is one of this run, too.
+    for late in ("nvmlInit_v2:2=late,xid=1@1", "nvmlInit_v2:2=late", "nvmlDeviceGetClockInfo:1=late",
                  "nvmlEventSetWait_v2:3=late"):
-        code, report, err, _ = run(folder, f"{late},replays=1,xid=1@20")
+        code, report, err, _ = run(folder, f"{late},replays=1" + (
+            "" if "xid" in late else ",xid=1@20"))
         equal(code, 3, f"{late}: exit code {err[-300:]}")
         equal(findings_of(report), [("errors counted", "pcie_replays", 1),
                                     ("errors counted", "xid", 1)], late)
@@ -106,6 +108,15 @@ def check_late(folder):
         for cell in cells_of(report):
             check(of_gpu(cell, cell["col"]), f"{late}: a cell of GPU "
                   f"{cell['col']} has no telemetry")
+
+
+def check_hanging(folder):
+    """Waiting for NVML is no part of a cell's time."""
+    for fault in ("nvmlInit_v2:2=hang", "nvmlDeviceGetClockInfo:1=hang"):
+        code, report, err, _ = run(
+            folder, fault, words=("--set", f"defaults.timeout={PATIENCE} s"))
+        equal(code, 0, f"{fault}: exit code {err[-300:]}")
+        equal({c["state"] for c in cells_of(report)}, FINE, fault)
 
 
 def check_throttled(folder):
@@ -220,6 +231,7 @@ with Folder() as f:
     check_off(f)
     check_counters(f)
     check_late(f)
+    check_hanging(f)
     check_throttled(f)
     check_others(f)
     check_link(f)

@@ -18,6 +18,7 @@ A plugin's kernels count as seen when all its cells were measured and verified:
 tests/cli/test_sanitize.py shows on the simulated driver that these are the
 kernels which the plan launches. nvbw_chase_bulk needs two GPUs."""
 import argparse
+import collections
 import json
 import os
 import pathlib
@@ -71,6 +72,7 @@ suites = (
     params = { chase = "random"; footprint = "64 KiB"; }; }
 );
 """
+CALLS = 7
 SETTLED = {"pass", "fail", "warn", "unchecked"}
 SUMMARY = re.compile(r"(?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) "
                      r"hazard)")
@@ -128,7 +130,7 @@ def write_wrapper(given, tool, passes):
     file = given.out / f"{tool}.sh"
     file.write_text(
         f'#!/bin/sh\nexec "{given.sanitizer}" --tool {tool} '
-        "--target-processes all --print-limit 1000 "
+        "--target-processes all --print-limit 300000 "
         + ("--report-api-errors no " if tool == "memcheck" else "")
         + f'--log-file "{given.out}/{tool}.%p.log" {target}\n')
     file.chmod(0o755)
@@ -205,10 +207,24 @@ def judge_cells(file):
     return seen, sum(good.values()), sum(bad.values()), wrong, trouble
 
 
+def places_of(text):
+    """Where errors come from: kernels and the calls that led to them, to be
+    told by addr2line on a worker of the same build that is not stripped."""
+    found = collections.Counter()
+    for error in re.split(r"^=+ (?=[^\n]*(?:Error|Invalid|Uninitialized|hazard|"
+                          r"Barrier))", text, flags=re.MULTILINE)[1:]:
+        kernel = re.search(r"at (?:\S+ in )?(nvbw_\w+)", error)
+        if kernel:
+            calls = re.findall(r"\[(0x[0-9a-f]+)\] in nvbw-worker", error)
+            found[" < ".join([kernel.group(1), *calls[:CALLS]])] += 1
+    return found
+
+
 def judge_logs(given, tool):
-    """(errors, logs, unfinished logs, first lines of errors)."""
+    """(errors, logs, unfinished logs, first lines of errors, their places)."""
     errors = logs = unfinished = 0
     lines = []
+    places = collections.Counter()
     for file in sorted(given.out.glob(f"{tool}.*.log")):
         text = file.read_text(errors="replace")
         counts = [int(a or b) for a, b in SUMMARY.findall(text)]
@@ -217,7 +233,8 @@ def judge_logs(given, tool):
         unfinished += not counts or bool(NOT_CHECKED.search(text))
         lines += [m.group(1) for m in map(LINE.match, text.splitlines())
                   if m and "SUMMARY" not in m.group(1)]
-    return errors, logs, unfinished, lines[:10]
+        places += places_of(text)
+    return errors, logs, unfinished, lines[:10], places
 
 
 def all_kernels():
@@ -231,10 +248,11 @@ def one_tool(given, tool, passes, seconds):
     ended, code = run_host(given, tool, wrapper, seconds)
     seen, measured, bad, wrong, trouble = judge_cells(
         given.out / f"{tool}.json")
-    errors, logs, unfinished, lines = judge_logs(given, tool)
+    errors, logs, unfinished, lines, places = judge_logs(given, tool)
     missing = all_kernels() - seen
     return {
-        "tool": tool, "errors": errors, "lines": lines, "kernels": len(seen),
+        "tool": tool, "errors": errors, "lines": lines,
+        "places": dict(places.most_common(20)), "kernels": len(seen),
         "missing": sorted(f"nvbw_{name}" for name in missing),
         "cells": measured, "cells_not_measured": bad, "trouble": trouble,
         "mismatches": wrong, "logs": logs, "logs_unfinished": unfinished,

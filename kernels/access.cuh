@@ -27,10 +27,11 @@ static __device__ __forceinline__ uint64_t access_place(
     return x ^ (x >> half);
 }
 
+template <bool AT_RANDOM>
 static __device__ __forceinline__ uint64_t access_element(
     const struct access_args &a, uint64_t number)
 {
-    return a.bits > 0 ? access_place(number, a.bits) : number * a.step;
+    return AT_RANDOM ? access_place(number, a.bits) : number * a.step;
 }
 
 static __device__ __forceinline__ uint64_t access_step_word(
@@ -113,45 +114,48 @@ static __device__ __forceinline__ void element_store(
 
 enum access_operation { ACCESS_COPY, ACCESS_READ, ACCESS_WRITE };
 
-/* One tile: all loads before the first store. */
-template <access_operation OPERATION, typename TYPE>
+/* One tile: all loads before the first store. Of a whole one nothing is asked,
+ * and places follow from the first by adding: with accesses of 4 bytes it would
+ * be the instructions that are measured. */
+template <access_operation OPERATION, typename TYPE, bool AT_RANDOM, bool WHOLE>
 static __device__ __forceinline__ uint64_t access_tile(
     const struct access_args &a, uint64_t first)
 {
     constexpr uint32_t width = ACCESS_BYTES / sizeof(TYPE);
     TYPE values[width];
-    uint64_t places[width];
+    uint64_t elements[width];
     uint64_t sum = 0;
 
 #pragma unroll
     for (uint32_t j = 0; j < width; j++) {
         const uint64_t number = first + j * SM_THREADS;
 
-        if (number < a.accesses) {
-            const uint64_t element = access_element(a, number);
-
-            places[j] = element * sizeof(TYPE);
+        elements[j] = AT_RANDOM || j == 0
+                          ? access_element<AT_RANDOM>(a, number)
+                          : elements[j - 1] + SM_THREADS * a.step;
+        if (WHOLE || number < a.accesses) {
             if (OPERATION == ACCESS_WRITE) {
-                element_make(a.key, element, &values[j]);
+                element_make(a.key, elements[j], &values[j]);
             } else {
-                values[j] = element_load(a.src + places[j], TYPE());
+                values[j] =
+                    element_load(a.src + elements[j] * sizeof(TYPE), TYPE());
             }
         }
     }
 #pragma unroll
     for (uint32_t j = 0; j < width; j++) {
-        if (first + j * SM_THREADS < a.accesses) {
+        if (WHOLE || first + j * SM_THREADS < a.accesses) {
             if (OPERATION == ACCESS_READ) {
                 sum += element_sum(values[j]);
             } else {
-                element_store(a.dst + places[j], values[j]);
+                element_store(a.dst + elements[j] * sizeof(TYPE), values[j]);
             }
         }
     }
     return sum;
 }
 
-template <access_operation OPERATION, typename TYPE>
+template <access_operation OPERATION, typename TYPE, bool AT_RANDOM>
 static __device__ __forceinline__ uint64_t access_all(
     const struct access_args &a)
 {
@@ -161,9 +165,21 @@ static __device__ __forceinline__ uint64_t access_all(
 #pragma unroll 1
     for (uint64_t i = blockIdx.x * tile; i < a.accesses;
          i += gridDim.x * tile) {
-        sum += access_tile<OPERATION, TYPE>(a, i + threadIdx.x);
+        sum += i + tile <= a.accesses
+                   ? access_tile<OPERATION, TYPE, AT_RANDOM, true>(
+                         a, i + threadIdx.x)
+                   : access_tile<OPERATION, TYPE, AT_RANDOM, false>(
+                         a, i + threadIdx.x);
     }
     return sum;
+}
+
+template <access_operation OPERATION, typename TYPE>
+static __device__ __forceinline__ uint64_t access_of(
+    const struct access_args &a)
+{
+    return a.bits > 0 ? access_all<OPERATION, TYPE, true>(a)
+                      : access_all<OPERATION, TYPE, false>(a);
 }
 
 template <access_operation OPERATION>
@@ -173,11 +189,11 @@ static __device__ __forceinline__ void access_run(const struct access_args &a)
 
     stamp_start(a.stamps);
     if (a.element == 4) {
-        sum = access_all<OPERATION, uint32_t>(a);
+        sum = access_of<OPERATION, uint32_t>(a);
     } else if (a.element == 8) {
-        sum = access_all<OPERATION, uint64_t>(a);
+        sum = access_of<OPERATION, uint64_t>(a);
     } else {
-        sum = access_all<OPERATION, vector>(a);
+        sum = access_of<OPERATION, vector>(a);
     }
     if (OPERATION == ACCESS_READ) {
         add_of_warp(sum, a.sums + blockIdx.x % SUM_SLOTS * SUM_STEP);

@@ -93,7 +93,9 @@ METRIC(efficiency, NVBW_METRIC_DERIVED, NVBW_UNIT_RATIO, NVBW_HIGHER,
     "efficiency",
     "Time saved of the time that could be: the sum of the two alone less the "
     "time together, over the shorter of the two. 100 % is a full overlap, 0 % "
-    "one after the other; less than that, they hold each other up.",
+    "one after the other; less than that, they hold each other up. More than "
+    "105 % cannot be: then the times scatter by more than there is to save, "
+    "and neither this nor the verdict is given.",
     NULL)
 METRIC(overlapped, NVBW_METRIC_DERIVED, NVBW_UNIT_COUNT, NVBW_HIGHER,
     "overlapped", "The verdict: 1 where half or more was saved, else 0.", NULL)
@@ -111,6 +113,8 @@ static const struct nvbw_metric *const pair_metrics[] = { &efficiency,
 static const struct nvbw_metric *const stream_metrics[] = { &bandwidth, NULL };
 
 #define OVERLAPPED_LEAST 0.5
+/* More than all cannot be saved: beyond this it is the times that scatter. */
+#define SAVED_MOST 1.05
 
 /* ---- Flows -------------------------------------------------------------- */
 
@@ -207,13 +211,20 @@ static int32_t put(
                                         : NVBW_OK;
 }
 
-static int32_t skip(struct nvbw_ctx *ctx, const struct nvbw_cell *cell)
+/* Both cells that are computed from times. */
+static int32_t skip(
+    struct nvbw_ctx *ctx, uint32_t gpu, int32_t reason, const char *why)
 {
-    return ctx->host->wanted(ctx, cell)
-               ? ctx->host->skip(ctx, cell, NVBW_SKIP_NOT_BUILT,
-                     "computed from three times, of which one has no figure: "
-                     "see there")
-               : NVBW_OK;
+    const struct nvbw_cell both[] = { NVBW_CELL("efficiency", 0, gpu),
+        NVBW_CELL("overlapped", 0, gpu) };
+    int32_t status = NVBW_OK;
+
+    for (uint32_t i = 0; i < 2 && status >= 0; i++) {
+        if (ctx->host->wanted(ctx, &both[i])) {
+            status = ctx->host->skip(ctx, &both[i], reason, why);
+        }
+    }
+    return status;
 }
 
 static int32_t derive(struct nvbw_ctx *ctx, uint32_t gpu)
@@ -225,17 +236,23 @@ static int32_t derive(struct nvbw_ctx *ctx, uint32_t gpu)
     double times[3] = { 0.0, 0.0, 0.0 };
 
     for (uint32_t i = 0; i < 3; i++) {
-        if (ctx->host->figure(ctx, &from[i], &times[i]) == NVBW_OK) {
-            continue;
+        if (ctx->host->figure(ctx, &from[i], &times[i]) != NVBW_OK) {
+            return skip(ctx, gpu, NVBW_SKIP_NOT_BUILT,
+                "computed from three times, of which one has no figure: see "
+                "there");
         }
-
-        const int32_t status = skip(ctx, &saved);
-
-        return status < 0 ? status : skip(ctx, &verdict);
     }
 
     const double shorter = times[0] < times[1] ? times[0] : times[1];
     const double value = (times[0] + times[1] - times[2]) / shorter;
+
+    if (value > SAVED_MOST) {
+        return skip(ctx, gpu, NVBW_SKIP_EXCLUDED,
+            "both together took less time than the longer of them alone, by "
+            "more than 5 % of the shorter: the times scatter by more than "
+            "there was to save; take more copies or larger ones");
+    }
+
     const int32_t status = put(ctx, &saved, value);
 
     return status < 0

@@ -106,4 +106,23 @@ with Folder() as f:
             pairs += 1
     equal(pairs, 2 * (3 * 2 + 3), "pairs of work")
 
+    # Where a clock is too coarse for the shorter of the two, more seems saved
+    # than there was.
+    f.write("tiny.cfg", """name = "tiny"; suites = ( { plugin = "overlap";
+        tests = [ "overlap_both_ways" ]; params = { size = "64 KiB";
+        mode = "fixed"; samples = 1; warmup = 1; devices = "0"; }; } );""")
+    profile = f.write("coarse.cfg", 'base = "laptop_x4"; name = "coarse"; '
+                      "event_resolution_ns = 9000.0;")
+    code, report, stderr = f.report(
+        "--driver", SIM, "--sim-profile", profile, "-c", "tiny.cfg",
+        "--run-dir", "tiny")
+    got = {c["metric"]: c for c in cells_of(report)}
+    one, other, both = (got[name]["figure"] for name in
+                        ("first", "second", "together"))
+    check(one + other - both > 1.05 * min(one, other),
+          f"a coarse clock: {one} and {other} alone, {both} together")
+    for metric in ("efficiency", "overlapped"):
+        equal((got[metric]["state"], got[metric]["reason"]),
+              ("skip", "excluded"), f"a coarse clock: {metric}")
+
 finish()

@@ -123,19 +123,30 @@ static int check_in_plugin(const struct plan_checker *checker,
     return is_known;
 }
 
-static void check_suite_value(const struct plan_checker *checker,
+/* The first testcase of the plugin that has it, or NULL. */
+static const char *testcase_with(
+    const struct plugin_schema *plugin, const char *name)
+{
+    for (uint32_t i = 0; i < plugin->testcases_count; i++) {
+        if (schema_param(&plugin->testcases[i], name) != NULL) {
+            return plugin->testcases[i].name;
+        }
+    }
+    return NULL;
+}
+
+static void refuse_in_suite(const struct plan_checker *checker,
     const struct plan_suite *suite, const struct plugin_schema *plugin,
     const struct plan_value *value)
 {
-    const struct param_schema *const standard = standard_param(value->name);
+    const char *const testcase = testcase_with(plugin, value->name);
     char hint[NEAREST_HINT_BYTES];
     struct nearest nearest;
 
-    if (check_in_plugin(checker, suite, plugin, value)) {
-        return;
-    }
-    if (standard != NULL) {
-        check_value(checker, standard, value);
+    if (testcase != NULL) {
+        problem_add(checker->problems, value->origin, 0,
+            "parameter \"%s\" is of %s, which suite \"%s\" does not run",
+            value->name, testcase, suite_name(suite));
         return;
     }
     nearest_begin(&nearest, value->name);
@@ -144,6 +155,22 @@ static void check_suite_value(const struct plan_checker *checker,
     problem_add(checker->problems, value->origin, 0,
         "unknown parameter \"%s\" of suite \"%s\"%s", value->name,
         suite_name(suite), nearest_hint(&nearest, hint));
+}
+
+static void check_suite_value(const struct plan_checker *checker,
+    const struct plan_suite *suite, const struct plugin_schema *plugin,
+    const struct plan_value *value)
+{
+    const struct param_schema *const standard = standard_param(value->name);
+
+    if (check_in_plugin(checker, suite, plugin, value)) {
+        return;
+    }
+    if (standard != NULL) {
+        check_value(checker, standard, value);
+    } else {
+        refuse_in_suite(checker, suite, plugin, value);
+    }
 }
 
 /* The least and the most number of samples must leave a number between. */

@@ -283,6 +283,9 @@ static void test_own_parameter(void **state)
         "suites = ( { plugin = \"ce_h2d\"; tests = \"host_to_device_*\"; "
         "params = { burst = 3; }; } );");
     assert_int_equal(fixture.problems.errors, 1);
+    assert_string_equal(fixture_problem(&fixture, 0),
+        "a.cfg:1: parameter \"burst\" is of device_to_host_memcpy_ce, which "
+        "suite \"ce_h2d\" does not run");
 }
 
 static void test_ladders(void **state)

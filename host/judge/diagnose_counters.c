@@ -108,9 +108,9 @@ static int32_t look_memory(
     return look_counters(diagnosis, rule, counters);
 }
 
-/* The watch worker counts them itself, from when it asks to be told: what its
- * first reading has came in this run, and so did what a later worker counts
- * anew. NaN where they are not told. */
+/* Watch workers count them from when they ask to be told, the host over all of
+ * a run's: what the first reading has came in this run. NaN where they are not
+ * told. */
 static double xids_of(const struct evidence *evidence, uint32_t gpu)
 {
     double sum = NAN;
@@ -122,7 +122,7 @@ static double xids_of(const struct evidence *evidence, uint32_t gpu)
         if (reading->gpu != gpu || isnan(reading->xids)) {
             continue;
         }
-        before = reading->first || reading->xids < before ? 0.0 : before;
+        before = reading->first ? 0.0 : before;
         sum = fmax(sum, 0.0) + reading->xids - before;
         before = reading->xids;
     }

@@ -8,6 +8,7 @@
 
 #include "ask.h"
 #include "host_clock.h"
+#include "monitor_askers.h"
 #include "monitor_cells.h"
 
 enum { STARTS_MOST = 3, MONITOR_ARENA_BYTES = 64 << 20, SERIES_STEPS = 240 };
@@ -73,59 +74,6 @@ static int32_t poll_all(struct monitor *monitor, struct error *err)
 
 /* ---- answering a run worker ---- */
 
-static int32_t answer(struct worker *asker, uint64_t number,
-    const char *throttled, struct error *err)
-{
-    const struct read_done_frame done = {
-        .number = number, .throttled = throttled != NULL, .message = throttled
-    };
-
-    return worker_is_up(asker) ? worker_send(asker, FRAME_READ_DONE, &done, err)
-                               : NVBW_OK;
-}
-
-/* A cell's time is for measuring: its deadline waits with the worker that waits
- * for readings, as long as there is patience. */
-static void lend_time(
-    struct monitor *monitor, struct monitor_question *question)
-{
-    struct worker *const asker = question->asker;
-
-    if (asker->deadline_ns == UINT64_MAX) {
-        return;
-    }
-    question->waits_from_ns = host_clock_ns();
-    question->lent_ns = monitor->patience_ns;
-    asker->deadline_ns =
-        host_clock_after(asker->deadline_ns, monitor->patience_ns);
-    question->deadline_ns = asker->deadline_ns;
-}
-
-static void take_time_back(
-    struct monitor *monitor, const struct monitor_question *question)
-{
-    const uint64_t waited_ns = host_clock_ns() - question->waits_from_ns;
-    const uint64_t used_ns =
-        waited_ns < question->lent_ns ? waited_ns : question->lent_ns;
-
-    monitor->patience_ns -=
-        used_ns < monitor->patience_ns ? used_ns : monitor->patience_ns;
-    /* Otherwise it went on, and was given another one since. */
-    if (question->asker->deadline_ns == question->deadline_ns) {
-        question->asker->deadline_ns -= question->lent_ns - used_ns;
-    }
-}
-
-static int32_t answer_question(struct monitor *monitor,
-    const struct monitor_question *question, const char *throttled,
-    struct error *err)
-{
-    if (question->lent_ns > 0) {
-        take_time_back(monitor, question);
-    }
-    return answer(question->asker, question->asker_number, throttled, err);
-}
-
 /* 1 if a reading that was just made will do as the first of a measurement. */
 static int is_fresh(
     const struct monitor *monitor, const struct read_frame *read)
@@ -152,23 +100,22 @@ static void keep_first(struct monitor *monitor, const struct read_frame *read)
     }
 }
 
-static int32_t put_off(struct monitor *monitor, struct worker *asker,
-    const struct read_frame *read, struct error *err)
+static void put_off(struct monitor *monitor, struct worker *asker,
+    const struct read_frame *read)
 {
     if (monitor->waiting.asker != NULL) {
-        TRY(answer_question(monitor, &monitor->waiting, NULL, err));
+        monitor_answer_question(monitor, &monitor->waiting, NULL);
     }
     monitor->waiting = (struct monitor_question){
         .kind = read->kind, .asker = asker, .asker_number = read->number
     };
     /* Once at a time, or a worker that asks and asks would live for ever. */
     if (monitor->asked.asker == NULL) {
-        lend_time(monitor, &monitor->waiting);
+        monitor_lend_time(monitor, &monitor->waiting);
     }
     memcpy(monitor->waiting_gpus, read->gpus,
         read->gpus_count * sizeof *read->gpus);
     monitor->waiting_gpus_count = read->gpus_count;
-    return NVBW_OK;
 }
 
 int32_t monitor_ask(struct monitor *monitor, struct worker *asker,
@@ -191,24 +138,29 @@ int32_t monitor_ask(struct monitor *monitor, struct worker *asker,
             monitor->gpus_count);
     }
     if (is_opening(monitor)) {
-        return put_off(monitor, asker, read, err);
+        put_off(monitor, asker, read);
+        return NVBW_OK;
     }
     if (!can_ask(monitor)) {
-        return answer(asker, read->number, NULL, err);
+        monitor_answer(asker, read->number, NULL);
+        return NVBW_OK;
     }
     if (is_fresh(monitor, read)) {
         keep_first(monitor, read);
-        return answer(asker, read->number, NULL, err);
+        monitor_answer(asker, read->number, NULL);
+        return NVBW_OK;
     }
     if (monitor->asked.number == 0) {
-        lend_time(monitor, &question);
+        monitor_lend_time(monitor, &question);
         return send_question(
             monitor, &question, read->gpus, read->gpus_count, err);
     }
     if (now_ns - monitor->asked.asked_ns > slow_ns) {
-        return answer(asker, read->number, NULL, err);
+        monitor_answer(asker, read->number, NULL);
+        return NVBW_OK;
     }
-    return put_off(monitor, asker, read, err);
+    put_off(monitor, asker, read);
+    return NVBW_OK;
 }
 
 void monitor_forget(struct monitor *monitor, const struct worker *asker)
@@ -250,8 +202,12 @@ static int32_t take_reading(struct monitor *monitor,
         monitor->gpus_count);
 
     struct monitored *const gpu = &monitor->gpus[reading->gpu];
+    struct gpu_reading taken = *reading;
 
-    gpu->last = *reading;
+    /* Each watch worker counts from 0. */
+    taken.xids += gpu->xids_before;
+    taken.last_xid = taken.last_xid != 0 ? taken.last_xid : gpu->last.last_xid;
+    gpu->last = taken;
     /* Texts live no longer than the frame; those that count are kept. */
     gpu->last_is_whole = monitor->asked.kind != READ_LOAD;
 
@@ -259,12 +215,12 @@ static int32_t take_reading(struct monitor *monitor,
         gpu->in_flight && monitor->asked.number <= monitor->begun;
 
     if (!is_late) {
-        monitor_cell_others(&monitor->rules, gpu, reading);
+        monitor_cell_others(&monitor->rules, gpu, &taken);
     }
     if (gpu->in_flight && !is_late) {
-        monitor_cell_add(gpu, reading);
+        monitor_cell_add(gpu, &taken);
     }
-    ledger_tell_reading(monitor->ledger, reading);
+    ledger_tell_reading(monitor->ledger, &taken);
 
     /* That the journal cannot be written is not the worker's fault. */
     if (gpu->last_is_whole) {
@@ -281,7 +237,7 @@ static int32_t send_waiting(struct monitor *monitor, struct error *err)
 
     monitor->waiting = (struct monitor_question){ .number = 0 };
     if (question.lent_ns == 0) {
-        lend_time(monitor, &question);
+        monitor_lend_time(monitor, &question);
     }
     return send_question(monitor, &question, monitor->waiting_gpus,
         monitor->waiting_gpus_count, err);
@@ -304,8 +260,8 @@ static int32_t take_readings(struct monitor *monitor,
         monitor_cell_throttled(&monitor->rules,
             &monitor->request->evidence->facts, monitor->gpus, frame, throttled,
             sizeof throttled);
-        TRY(answer_question(
-            monitor, &asked, throttled[0] != '\0' ? throttled : NULL, err));
+        monitor_answer_question(
+            monitor, &asked, throttled[0] != '\0' ? throttled : NULL);
     }
     return monitor->waiting.asker != NULL ? send_waiting(monitor, err)
                                           : NVBW_OK;
@@ -321,18 +277,17 @@ static int32_t say(struct monitor *monitor, const char *text, struct error *err)
 }
 
 /* Whoever waits for its answer waits no longer. */
-static int32_t release_askers(struct monitor *monitor, struct error *err)
+static void release_askers(struct monitor *monitor)
 {
     struct monitor_question *const both[] = { &monitor->asked,
         &monitor->waiting };
 
     for (size_t i = 0; i < sizeof both / sizeof both[0]; i++) {
         if (both[i]->asker != NULL) {
-            TRY(answer_question(monitor, both[i], NULL, err));
+            monitor_answer_question(monitor, both[i], NULL);
         }
         *both[i] = (struct monitor_question){ .number = 0 };
     }
-    return NVBW_OK;
 }
 
 static int32_t give_up(
@@ -342,7 +297,7 @@ static int32_t give_up(
 
     monitor->ended = 1;
     monitor->is_open = 0;
-    TRY(release_askers(monitor, err));
+    release_askers(monitor);
     snprintf(text, sizeof text, "measured without telemetry: %s", why);
     return say(monitor, text, err);
 }
@@ -431,16 +386,33 @@ int32_t monitor_start(struct monitor *monitor, struct error *err)
                                            : NVBW_OK;
 }
 
+static int32_t write_rest(struct monitor *monitor, struct error *err)
+{
+    for (uint32_t i = 0; i < monitor->gpus_count; i++) {
+        if (monitor->gpus[i].unwritten) {
+            TRY(write_series(monitor, &monitor->gpus[i], 1, err));
+        }
+    }
+    return NVBW_OK;
+}
+
 static int32_t after_end(struct monitor *monitor, struct error *err)
 {
     struct cause cause;
     struct error why = { 0 };
     char text[1400];
 
+    for (uint32_t i = 0; i < monitor->gpus_count; i++) {
+        if (!isnan(monitor->gpus[i].last.xids)) {
+            monitor->gpus[i].xids_before = monitor->gpus[i].last.xids;
+        }
+    }
+    TRY(write_rest(monitor, err));
+
     worker_end_cause(&monitor->worker.end, "watch", &cause);
     monitor->worker.stage = WORKER_NONE;
     monitor->is_open = 0;
-    TRY(release_askers(monitor, err));
+    release_askers(monitor);
     if (monitor->ended) {
         return NVBW_OK;
     }
@@ -474,7 +446,7 @@ int32_t monitor_tick(
         if (is_opening(monitor)) {
             *out_due_ns = monitor->open_by_ns;
         } else {
-            TRY(release_askers(monitor, err));
+            release_askers(monitor);
         }
     }
     if (!can_ask(monitor) || monitor->measuring) {
@@ -512,16 +484,34 @@ int32_t monitor_last(struct monitor *monitor, struct error *err)
     return poll_all(monitor, err);
 }
 
+/* Readings that a hanging NVML kept back are told of, where there was something
+ * to read. */
+static int32_t say_what_lacks(struct monitor *monitor, struct error *err)
+{
+    if (!monitor->is_wanted || monitor->ended || !monitor->has_measured ||
+        monitor->crew->signals > 0) {
+        return NVBW_OK;
+    }
+    if (!monitor->is_open) {
+        return say(monitor,
+            "measured without telemetry: NVML was not open when the run ended",
+            err);
+    }
+    return monitor->asked.number == 0
+               ? NVBW_OK
+               : say(monitor,
+                     "the last readings are missing: NVML did not answer "
+                     "within 2 s of the last measurement",
+                     err);
+}
+
 int32_t monitor_stop(struct monitor *monitor, struct error *err)
 {
     static const struct quit_frame quit = { 0 };
 
     TRY(wait_for_answer(monitor, monitor->last_by_ns, err));
-    for (uint32_t i = 0; i < monitor->gpus_count; i++) {
-        if (monitor->gpus[i].unwritten) {
-            TRY(write_series(monitor, &monitor->gpus[i], 1, err));
-        }
-    }
+    TRY(say_what_lacks(monitor, err));
+    TRY(write_rest(monitor, err));
     monitor->ended = 1;
     monitor->is_open = 0;
     if (monitor->worker.stage == WORKER_LIVE) {
@@ -576,6 +566,7 @@ void monitor_begin(
 {
     monitor_rest(monitor);
     monitor->measuring = gpus_count > 0;
+    monitor->has_measured |= gpus_count > 0;
     monitor->begun = monitor->numbers;
     for (uint32_t i = 0; i < gpus_count; i++) {
         monitor_cell_begin(&monitor->gpus[gpus[i]], gpus[i]);

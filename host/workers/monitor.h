@@ -4,14 +4,15 @@
  * it read of each GPU lately, and what that means for the cells in flight. How
  * readings come about stands in telemetry.h.
  *
- * The watch worker is started when the run begins. The first measurement waits
- * until it has opened NVML, for at most 5 s from its start: what a run of a few
- * cells finds must not depend on which worker opens its driver first. From then
- * on nobody waits for it: while it is restarted and after it was given up, who
- * asks is told at once that there is no reading. One that hangs, dies or breaks
- * the protocol is replaced twice; then, and where NVML cannot be opened at all,
- * the run goes on without telemetry and an event `telemetry` says why in one
- * sentence. */
+ * The watch worker is started when the run begins. The first measurement of
+ * each run worker waits for its reading: until NVML is open, for at most 5 s
+ * from the run's begin, and then at most for an answer's 5 s. What a run of a
+ * few cells finds must not depend on which worker opens its driver first.
+ * Later ones wait 20 ms. While the watch worker is restarted and after it was
+ * given up, who asks is told at once that there is no reading. One that hangs,
+ * dies or breaks the protocol is replaced twice; then, and where NVML cannot
+ * be opened at all, the run goes on without telemetry and an event `telemetry`
+ * says why in one sentence. */
 #ifndef NVBW_MONITOR_H
 #define NVBW_MONITOR_H
 
@@ -25,6 +26,7 @@ enum { MONITOR_OTHERS = 8, MONITOR_OTHER_BYTES = 80 };
 struct monitored {
     struct gpu_reading last;
     uint32_t last_is_whole;    /* 0: only what is quick to read */
+    double xids_before;        /* counted by watch workers that ended */
     struct gpu_reading window; /* from which throttling is counted */
     uint32_t in_flight;
     struct gpu_reading first;  /* of the measurement in flight */
@@ -61,10 +63,11 @@ struct monitor {
     uint32_t is_open;   /* 1: the worker answers */
     uint32_t ended;     /* 1: there will be no more readings */
     uint32_t starts;
-    uint64_t open_by_ns;  /* until then its opening is waited for */
-    uint64_t last_by_ns;  /* until then its last readings are */
-    uint64_t patience_ns; /* how much longer run workers may wait in all */
-    uint32_t measuring;   /* 1: a measurement is in flight */
+    uint64_t open_by_ns;   /* until then its opening is waited for */
+    uint64_t last_by_ns;   /* until then its last readings are */
+    uint64_t patience_ns;  /* how much longer run workers may wait in all */
+    uint32_t measuring;    /* 1: a measurement is in flight */
+    uint32_t has_measured; /* 1: one was */
     uint64_t begun;     /* numbers, as that began: earlier questions are none of
                            its own */
     struct error fatal; /* the journal cannot be written */

@@ -8,6 +8,8 @@
 #include "ask.h"
 
 enum { RUNNER_ARENA_BYTES = 1 << 20 };
+/* Of a worker that is on its way out when somebody stops the run. */
+static const uint64_t STOPPED_GRACE_NS = 400000000u;
 
 static int is_installed(const char *file, const struct plugin_schema *plugins,
     uint32_t plugins_count)
@@ -78,8 +80,8 @@ int32_t runner_retire(struct runner *runner, struct crew *crew,
 
         TRY(ledger_tick(ledger, &due_ns, err));
         TRY(crew_step(crew, due_ns, err));
-        if (crew->signals > 1) {
-            worker_stop(worker, 0);
+        if (crew->signals > 0) {
+            worker_stop(worker, crew->signals > 1 ? 0 : STOPPED_GRACE_NS);
         }
     }
     return runner_note_end(runner, ledger, err);

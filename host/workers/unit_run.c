@@ -444,7 +444,6 @@ static int32_t after_end(struct unit_run *run, struct error *err)
     struct cause cause;
     struct cause cut;
 
-    monitor_forget(&conductor->monitor, &conductor->runner.worker);
     worker_end_cause(end, "run", &cause);
     if (end->stopped && conductor_is_cut(conductor, &cut)) {
         memcpy(cause.text, cut.text, sizeof cause.text);
@@ -521,6 +520,7 @@ static int32_t run_once(struct unit_run *run, struct error *err)
 
     runner->task = NULL;
     monitor_rest(&conductor->monitor);
+    monitor_forget(&conductor->monitor, &runner->worker);
     TRY(status);
     if (run->done) {
         worker_allow(&runner->worker, UINT64_MAX);

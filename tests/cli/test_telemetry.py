@@ -117,6 +117,9 @@ def check_hanging(folder):
             folder, fault, words=("--set", f"defaults.timeout={PATIENCE} s"))
         equal(code, 0, f"{fault}: exit code {err[-300:]}")
         equal({c["state"] for c in cells_of(report)}, FINE, fault)
+        if "Init" in fault:
+            contains(report["telemetry"]["trouble"] or "",
+                     "NVML was not open when the run ended", fault)
 
 
 def check_throttled(folder):

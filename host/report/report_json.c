@@ -371,9 +371,13 @@ static int32_t add_json(
 
     FAIL_IF(json == NULL, err, NVBW_E_SYSTEM,
         "the json report cannot be made: no memory, or text that is no UTF-8");
-    (void)json_dump_callback(
+
+    const int failed = json_dump_callback(
         json, add_to_buffer, &nested, JSON_INDENT(1) | REPORT_DOUBLES);
+
     json_decref(json);
+    FAIL_IF(failed != 0 || out->failed, err, NVBW_E_SYSTEM,
+        "no memory for the json report");
     return NVBW_OK;
 }
 
@@ -408,9 +412,7 @@ int32_t report_json(
     static const char end[] = "\n}";
 
     TRY(add_json(document(input), "", out, err));
-    if (!out->failed) {
-        out->length -= sizeof end - 1;
-    }
+    out->length -= sizeof end - 1;
     strbuf_add(out, ",\n \"units\": [");
     TRY(add_units(input, out, err));
     strbuf_add(out, "]\n}\n");

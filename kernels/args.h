@@ -110,9 +110,9 @@ struct read_args {
 };
 enum { SUM_SLOTS = 1024, SUM_STEP = 64 };
 
-/* As read, at a pace: a block begins a tile no sooner than pace_ns after the
- * one before, and each of its warps its part of it at a moment of its own;
- * 0: as fast as it can. */
+/* As read, at a pace: a block's tiles are due pace_ns apart, each of its warps'
+ * parts at a moment of its own, and what is late is made up for; 0: as fast as
+ * it can. */
 struct read_paced_args {
     struct read_args read;
     uint64_t pace_ns;

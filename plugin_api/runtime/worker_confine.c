@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -52,16 +53,22 @@ static void limit_memory(void)
     }
 }
 
-/* Of those that take all memory the kernel ends the worker first. */
+/* Of those that take all memory the kernel ends the worker first. It inherits
+ * the host's score, which may be higher. */
 static void stand_first(void)
 {
     static const char score[] = "500";
-    const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    const int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+    char text[16] = "";
 
-    if (fd >= 0) {
-        (void)!write(fd, score, sizeof score - 1);
-        close(fd);
+    if (fd < 0) {
+        return;
     }
+    if (read(fd, text, sizeof text - 1) > 0 &&
+        strtol(text, NULL, 10) < strtol(score, NULL, 10)) {
+        (void)!pwrite(fd, score, sizeof score - 1, 0);
+    }
+    close(fd);
 }
 
 void worker_confine(const char *role)

@@ -10,7 +10,8 @@
 
 enum launch_what { LAUNCH_KERNEL, LAUNCH_GRAPH, LAUNCH_EVENT };
 
-/* X(name, version): the driver's functions and since when each is as here. */
+/* X(name, version): the driver's functions and since when each is as here; from
+ * cuGraphCreate on, those of graphs. */
 #define LAUNCH_CALLS(X)                                                        \
     X(cuCtxGetCurrent, 4000)                                                   \
     X(cuCtxSetCurrent, 4000)                                                   \

@@ -8,8 +8,9 @@
 
 PREFIX is an unpacked bundle, or a build folder; the options after -- go to
 every run. One plan of small copies and short chains reaches every kernel of
-kernels/*.cu, but for the one of multicast, which is never launched here; the
-worker runs under each tool in turn. SECONDS (540) are for all of them together;
+kernels/*.cu, but for the one of multicast, which is never launched here, and
+nvbw_read_paced, which must run beside another kernel where a sanitizer runs them
+one by one; the worker runs under each tool in turn. SECONDS (540) are for all of them together;
 what is not reached by then is said. Prints a JSON line per tool and leaves it,
 with logs and reports, in OUT. Exit 0, 1 where a tool found something or a
 kernel was not seen, 2 where it could not be tried.

@@ -94,8 +94,8 @@ METRIC(efficiency, NVBW_METRIC_DERIVED, NVBW_UNIT_RATIO, NVBW_HIGHER,
     "Time saved of the time that could be: the sum of the two alone less the "
     "time together, over the shorter of the two. 100 % is a full overlap, 0 % "
     "one after the other; less than that, they hold each other up. More than "
-    "105 % cannot be: then the times scatter by more than there is to save, "
-    "and neither this nor the verdict is given.",
+    "105 % cannot be, and where the shorter has less than 5 % of the longer's "
+    "time nothing can be told: then neither this nor the verdict is given.",
     NULL)
 METRIC(overlapped, NVBW_METRIC_DERIVED, NVBW_UNIT_COUNT, NVBW_HIGHER,
     "overlapped", "The verdict: 1 where half or more was saved, else 0.", NULL)
@@ -115,6 +115,8 @@ static const struct nvbw_metric *const stream_metrics[] = { &bandwidth, NULL };
 #define OVERLAPPED_LEAST 0.5
 /* More than all cannot be saved: beyond this it is the times that scatter. */
 #define SAVED_MOST 1.05
+/* Of the longer; what is shorter drowns in how that scatters. */
+#define SHORTER_LEAST 0.05
 
 /* ---- Flows -------------------------------------------------------------- */
 
@@ -244,8 +246,15 @@ static int32_t derive(struct nvbw_ctx *ctx, uint32_t gpu)
     }
 
     const double shorter = times[0] < times[1] ? times[0] : times[1];
+    const double longer = times[0] < times[1] ? times[1] : times[0];
     const double value = (times[0] + times[1] - times[2]) / shorter;
 
+    if (shorter < SHORTER_LEAST * longer) {
+        return skip(ctx, gpu, NVBW_SKIP_EXCLUDED,
+            "the shorter of the two takes less than 5 % of the longer's time, "
+            "so that it cannot be told whether they overlap; take copies that "
+            "are nearer to each other in time");
+    }
     if (value > SAVED_MOST) {
         return skip(ctx, gpu, NVBW_SKIP_EXCLUDED,
             "both together took less time than the longer of them alone, by "

@@ -28,11 +28,13 @@ def need_mpi():
         skip("this build has no MPI")
 
 
-def plan(folder, *tests, size="4 MiB", samples=3, copies=4, timeout=20):
-    """timeout: seconds, of a build without sanitizers."""
+def plan(folder, *tests, size="4 MiB", samples=3, copies=4, timeout=20,
+         patience=PATIENCE):
+    """timeout: seconds; patience: so many times as long, where sanitizers slow
+    all down."""
     names = ", ".join(f'"{name}"' for name in tests)
     return folder.write("ranks.cfg", PLAN % (
-        size, samples, copies, f"{timeout * PATIENCE} s", names))
+        size, samples, copies, f"{timeout * patience} s", names))
 
 
 def rack(folder, settings=""):

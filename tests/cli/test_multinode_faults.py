@@ -18,7 +18,9 @@ ENDED = ("not_run", "mpi_ended")
 def test_second_rank(fault, wanted, words, code=4):
     """Of two cells each; only rank 1 has the fault."""
     with Folder() as folder:
-        file = plan(folder, READ, WRITE, BISECT, timeout=10)
+        # One of them hangs, and that is waited for.
+        file = plan(folder, READ, WRITE, BISECT, timeout=10,
+                    patience=min(PATIENCE, 3))
         got, report, stderr = mpi(
             folder, second_rank({"NVBW_SIM_FAULTS": fault}), "h200_x2", "-c",
             file)

@@ -437,17 +437,28 @@ static void add_duration(struct stage *stage, const char *text)
     stage->evidence.header.started_ns = host_clock_ns();
 }
 
-/* The first round comes again, units of its own; what was begun is ended. */
+static void run_for(struct stage *stage, const char *duration)
+{
+    stage_open(stage);
+    stage_add_unit(stage, "well", 2);
+    stage_add_unit(stage, "well", 1);
+    add_duration(stage, duration);
+    stage_run(stage);
+}
+
+/* The first round comes again, units of its own; what was begun is ended. On a
+ * busy machine the first one alone may take longer than a short duration. */
 static void test_duration(void **state)
 {
+    static const char *const durations[] = { "300 ms", "5 s", "60 s" };
     struct stage stage;
 
     (void)state;
-    stage_open(&stage);
-    stage_add_unit(&stage, "well", 2);
-    stage_add_unit(&stage, "well", 1);
-    add_duration(&stage, "300 ms");
-    stage_run(&stage);
+    run_for(&stage, durations[0]);
+    for (uint32_t i = 1; stage.evidence.units_count < 4 && i < 3; i++) {
+        stage_close(&stage);
+        run_for(&stage, durations[i]);
+    }
     assert_true(stage.evidence.units_count >= 4);
     assert_int_equal(stage.evidence.units_count % 2, 0);
     for (uint32_t i = 0; i < stage.evidence.units_count; i++) {

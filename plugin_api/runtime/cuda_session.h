@@ -121,6 +121,9 @@ int32_t cuda_session_open(struct cuda_session *cuda, struct error *err);
  * on it fail, or wait for ever. */
 void cuda_session_close(struct cuda_session *cuda);
 
+/* On the flow's own stream, whose GPU is in use. (stream_plan.c) */
+int32_t cuda_record_event(
+    const struct cuda_flow *flow, struct CUevent_st *event, struct error *err);
 /* Seconds between two events of the flow's context, more than 0.
  * (backend_cuda.c) */
 int32_t cuda_elapsed(const struct cuda_flow *flow, struct CUevent_st *start,

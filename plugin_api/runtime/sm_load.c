@@ -87,15 +87,6 @@ static uint64_t full_bytes(
                : slices_all(flow) * flow->run->src_step;
 }
 
-static int32_t record_event(
-    const struct cuda_flow *flow, struct CUevent_st *event, struct error *err)
-{
-    CUDA_TRY(flow->gpu->api, err,
-        flow->gpu->api->event_record(event, flow->stream),
-        "GPU %d: an event was not recorded", flow->gpu->facts->index);
-    return NVBW_OK;
-}
-
 /* The second time counts: the first one wakes links and memory. */
 static int32_t measure_full(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
@@ -107,9 +98,9 @@ static int32_t measure_full(
 
     TRY(gpu_use(flow->gpu, err));
     TRY(launch(flow, src, bytes, sm->spare_sums, err));
-    TRY(record_event(flow, flow->start, err));
+    TRY(cuda_record_event(flow, flow->start, err));
     TRY(launch(flow, src, bytes, sm->spare_sums, err));
-    TRY(record_event(flow, flow->end, err));
+    TRY(cuda_record_event(flow, flow->end, err));
     TRY(gpu_wait(flow->gpu, flow->stream, SM_LIMIT_NS,
         "measuring the full rate of a load", err));
     TRY(cuda_elapsed(flow, flow->start, flow->end, &seconds, err));

@@ -41,7 +41,7 @@ static int32_t wait_word(const struct cuda_session *cuda,
     return NVBW_OK;
 }
 
-static int32_t record_event(
+int32_t cuda_record_event(
     const struct cuda_flow *flow, struct CUevent_st *event, struct error *err)
 {
     CUDA_TRY(flow->gpu->api, err,
@@ -145,7 +145,7 @@ static int32_t get_ready(struct cuda_session *cuda, struct error *err)
         if (i > 0) {
             TRY(wait_event(flow, cuda->flows[i - 1].ready, err));
         }
-        TRY(record_event(flow, flow->ready, err));
+        TRY(cuda_record_event(flow, flow->ready, err));
     }
     for (uint32_t i = 0; i + 1 < cuda->count; i++) {
         TRY(gpu_use(cuda->flows[i].gpu, err));
@@ -184,7 +184,7 @@ static int32_t start_hub(struct cuda_session *cuda, struct error *err)
         TRY(cover_snapshot(cuda, 0, err));
     }
     TRY(write_word(cuda, hub, WORD_START, 1, err));
-    return record_event(hub, hub->start, err);
+    return cuda_record_event(hub, hub->start, err);
 }
 
 static int32_t start_others(struct cuda_session *cuda, struct error *err)
@@ -197,7 +197,7 @@ static int32_t start_others(struct cuda_session *cuda, struct error *err)
         }
         TRY(gpu_use(flow->gpu, err));
         TRY(wait_event(flow, cuda->hub->start, err));
-        TRY(record_event(flow, flow->start, err));
+        TRY(cuda_record_event(flow, flow->start, err));
     }
     return NVBW_OK;
 }
@@ -216,13 +216,13 @@ static int32_t copy_some(struct cuda_session *cuda, struct cuda_flow *flow,
     TRY(gpu_use(flow->gpu, err));
     if (from == 0 && overlap_has_pace(cuda, flow)) {
         TRY(enqueue(cuda, flow, from++, 1, err));
-        TRY(record_event(flow, flow->first, err));
+        TRY(cuda_record_event(flow, flow->first, err));
         some--;
     }
     if (some > 0) {
         TRY(enqueue(cuda, flow, from, some, err));
     }
-    return from + some == flow->copies ? record_event(flow, flow->end, err)
+    return from + some == flow->copies ? cuda_record_event(flow, flow->end, err)
                                        : NVBW_OK;
 }
 
@@ -277,14 +277,14 @@ static int32_t end_hub(struct cuda_session *cuda, struct error *err)
         }
     }
     if (cuda->counted_count > 1) {
-        TRY(record_event(hub, cuda->last_end, err));
+        TRY(cuda_record_event(hub, cuda->last_end, err));
     }
     TRY(write_word(cuda, hub, WORD_END, 1, err));
     if (cuda->background_count == 0) {
         return NVBW_OK;
     }
     TRY(cover_snapshot(cuda, 1, err));
-    return record_event(hub, cuda->covered, err);
+    return cuda_record_event(hub, cuda->covered, err);
 }
 
 int32_t stream_plan_queue(struct cuda_session *cuda, struct error *err)
@@ -323,9 +323,9 @@ static int32_t try_flow(
     TRY(poison_again(cuda, flow, err));
     TRY(write_word(cuda, flow, WORD_RUNNING + flow->slot, 1, err));
     TRY(wait_word(cuda, flow, WORD_RUNNING + flow->slot, 0, err));
-    TRY(record_event(flow, flow->ready, err));
-    TRY(record_event(flow, flow->start, err));
-    return record_event(flow, flow->end, err);
+    TRY(cuda_record_event(flow, flow->ready, err));
+    TRY(cuda_record_event(flow, flow->start, err));
+    return cuda_record_event(flow, flow->end, err);
 }
 
 int32_t stream_plan_try(struct cuda_session *cuda, struct error *err)

@@ -109,10 +109,11 @@ static void put_off(struct monitor *monitor, struct worker *asker,
     monitor->waiting = (struct monitor_question){
         .kind = read->kind, .asker = asker, .asker_number = read->number
     };
-    /* Once at a time, or a worker that asks and asks would live for ever. */
-    if (monitor->asked.asker == NULL) {
-        monitor_lend_time(monitor, &monitor->waiting);
+    /* It waits for the last that it asked only. */
+    if (monitor->asked.asker == asker) {
+        monitor_take_time_back(monitor, &monitor->asked);
     }
+    monitor_lend_time(monitor, &monitor->waiting);
     memcpy(monitor->waiting_gpus, read->gpus,
         read->gpus_count * sizeof *read->gpus);
     monitor->waiting_gpus_count = read->gpus_count;
@@ -236,9 +237,6 @@ static int32_t send_waiting(struct monitor *monitor, struct error *err)
     struct monitor_question question = monitor->waiting;
 
     monitor->waiting = (struct monitor_question){ .number = 0 };
-    if (question.lent_ns == 0) {
-        monitor_lend_time(monitor, &question);
-    }
     return send_question(monitor, &question, monitor->waiting_gpus,
         monitor->waiting_gpus_count, err);
 }

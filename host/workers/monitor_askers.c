@@ -33,9 +33,13 @@ void monitor_lend_time(
     question->deadline_ns = asker->deadline_ns;
 }
 
-static void take_time_back(
-    struct monitor *monitor, const struct monitor_question *question)
+void monitor_take_time_back(
+    struct monitor *monitor, struct monitor_question *question)
 {
+    if (question->lent_ns == 0) {
+        return;
+    }
+
     const uint64_t waited_ns = host_clock_ns() - question->waits_from_ns;
     const uint64_t used_ns =
         waited_ns < question->lent_ns ? waited_ns : question->lent_ns;
@@ -46,13 +50,12 @@ static void take_time_back(
     if (question->asker->deadline_ns == question->deadline_ns) {
         question->asker->deadline_ns -= question->lent_ns - used_ns;
     }
+    question->lent_ns = 0;
 }
 
 void monitor_answer_question(struct monitor *monitor,
-    const struct monitor_question *question, const char *throttled)
+    struct monitor_question *question, const char *throttled)
 {
-    if (question->lent_ns > 0) {
-        take_time_back(monitor, question);
-    }
+    monitor_take_time_back(monitor, question);
     monitor_answer(question->asker, question->asker_number, throttled);
 }

@@ -14,11 +14,16 @@ void monitor_answer(
     struct worker *asker, uint64_t number, const char *throttled);
 
 /* A cell's time is for measuring: its deadline waits with the asker, as long as
- * the monitor has patience. The question remembers what was lent. */
+ * the monitor has patience; what is used of that is gone, so that a worker that
+ * asks and asks does not live for ever. The question remembers what was lent:
+ * one question of an asker at a time. */
 void monitor_lend_time(
     struct monitor *monitor, struct monitor_question *question);
-/* Answers, and takes back what was lent and not used. */
+/* What was lent and not used, if anything was. */
+void monitor_take_time_back(
+    struct monitor *monitor, struct monitor_question *question);
+/* Takes that back and answers. */
 void monitor_answer_question(struct monitor *monitor,
-    const struct monitor_question *question, const char *throttled);
+    struct monitor_question *question, const char *throttled);
 
 #endif

@@ -8,12 +8,13 @@
 
 #include "clock.h"
 
-enum { ANSWER_ARENA_BYTES = 1 << 20, NS_PER_MS = 1000000 };
-static const uint64_t WAIT_NS = 20u * NS_PER_MS;
+enum { ANSWER_ARENA_BYTES = 1 << 20 };
+#define NS_PER_MS UINT64_C(1000000)
+static const uint64_t WAIT_NS = 20 * NS_PER_MS;
 /* The first answer comes when the watch worker has opened NVML: a run of a few
  * cells would be over before. How long that may take is the host's decision. */
-static const uint64_t WAIT_FIRST_NS = 10000u * NS_PER_MS;
-static const uint64_t POLL_NS = 500u * NS_PER_MS;
+static const uint64_t WAIT_FIRST_NS = 10000 * NS_PER_MS;
+static const uint64_t POLL_NS = 500 * NS_PER_MS;
 
 void service_read(void *user, uint32_t kind)
 {

@@ -406,11 +406,12 @@ def deeds_of(folder):
         ("nvmlDeviceGetPciInfo_v3:1+=999", 0, None, None, 0, {}),
         ("nvmlDeviceGetCurrPcieLinkWidth:1+=3", 0, None, None, 0, {}),
         ("nvmlDeviceGetUUID:1=hang", 0, None, None, 0, {}),
-        # The watch worker's: none of it answers, one hangs, opening hangs.
+        # The watch worker's: none of it answers, opening hangs, and readings.
         (",".join(f"{name}:1+=3" for name in sorted(WATCHED)), 0, None, None,
          0, {}),
-        ("nvmlDeviceGetClockInfo:3=hang", 0, None, None, 0, {}),
         ("nvmlInit_v2:2=hang", 0, None, None, 0, {}),
+        ("nvmlDeviceGetClockInfo:3=hang", 0, None, None, 0, {}),
+        ("nvmlDeviceGetClockInfo:11=hang", 0, None, None, 0, {}),
         (f"throttle=1@{then + 1}", 3, "invalid", "throttled", back_of_gpu_1,
          {"suites": HOST + BACK, "says": "hardware thermal slowdown"}),
         # A worker that comes later sees another machine than the first did

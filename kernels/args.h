@@ -79,7 +79,7 @@ struct copy_args {
 struct split_args {
     uint64_t dst, src, bytes, copies, stamps;
 };
-#define SPLIT_FORWARD(bytes) ((bytes) / (2 * SM_VECTOR) * SM_VECTOR)
+#define SPLIT_FORWARD(bytes) ((bytes) / 2 / SM_VECTOR * SM_VECTOR)
 
 /* What reads and writes are told of the vectors of their memory, because a
  * thread that works it out for itself loses the time of one access in ten:

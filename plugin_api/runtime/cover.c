@@ -22,8 +22,8 @@ int32_t cover_snapshot(
 
     CUDA_TRY(gpu->api, err,
         gpu->api->copy_down_async(
-            gpu->room + GPU_ROOM_SNAPSHOTS + which * SNAPSHOT_BYTES,
-            cuda->engine->page + 4 * WORD_PROGRESS, SNAPSHOT_BYTES,
+            gpu->room + GPU_ROOM_SNAPSHOTS + (size_t)which * SNAPSHOT_BYTES,
+            cuda->engine->page + (size_t)4 * WORD_PROGRESS, SNAPSHOT_BYTES,
             cuda->hub->stream),
         "GPU %d: progress of the background was not queued", gpu->facts->index);
     return NVBW_OK;
@@ -36,7 +36,8 @@ static int32_t fetch(struct cuda_session *cuda, struct error *err)
     TRY(gpu_use(gpu, err));
     CUDA_TRY(gpu->api, err,
         gpu->api->copy_up_async(cuda->engine->page + PAGE_SNAPSHOTS,
-            gpu->room + GPU_ROOM_SNAPSHOTS, 2 * SNAPSHOT_BYTES, gpu->stream),
+            gpu->room + GPU_ROOM_SNAPSHOTS, (size_t)2 * SNAPSHOT_BYTES,
+            gpu->stream),
         "GPU %d: progress of the background was not read", gpu->facts->index);
     return gpu_wait(gpu, gpu->stream, cover_limit_ns,
         "reading the background's progress", err);
@@ -46,7 +47,7 @@ static int32_t fetch(struct cuda_session *cuda, struct error *err)
 static const uint32_t *snapshot(const struct cuda_session *cuda, uint32_t which)
 {
     const void *const page =
-        cuda->engine->page + PAGE_SNAPSHOTS + which * SNAPSHOT_BYTES;
+        cuda->engine->page + PAGE_SNAPSHOTS + (size_t)which * SNAPSHOT_BYTES;
 
     return page;
 }

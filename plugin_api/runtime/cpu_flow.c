@@ -314,13 +314,13 @@ void cpu_flow_fill_share(const struct cpu_flow *flow, struct cpu_share share)
 
 uint64_t cpu_flow_payload(const struct cpu_flow *flow)
 {
-    return flow->op == NULL ? CPU_CHASE_STEPS * CHASE_LOAD_BYTES
+    return flow->op == NULL ? (uint64_t)CPU_CHASE_STEPS * CHASE_LOAD_BYTES
                             : flow->op->payload * flow->bytes;
 }
 
 uint64_t cpu_flow_traffic(const struct cpu_flow *flow)
 {
-    return flow->op == NULL ? CPU_CHASE_STEPS * CPU_LINE_BYTES
+    return flow->op == NULL ? (uint64_t)CPU_CHASE_STEPS * CPU_LINE_BYTES
                             : flow->op->traffic * flow->bytes;
 }
 

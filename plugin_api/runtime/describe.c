@@ -51,7 +51,7 @@ static int32_t copy_texts(const struct reading *reading,
         return no_memory(reading->err);
     }
     for (uint32_t i = 0; i < kept; i++) {
-        TRY(copy_text(reading, list[i * step], &texts[i]));
+        TRY(copy_text(reading, list[(size_t)i * step], &texts[i]));
     }
     *out = texts;
     *out_count = kept;

@@ -354,7 +354,7 @@ void gpu_open_ahead(struct gpu *gpu)
  * do not know. */
 void gpu_await_ahead(struct gpu *gpu, uint64_t until_ns)
 {
-    static const struct timespec pause = { .tv_nsec = 1000 * 1000 };
+    static const struct timespec pause = { .tv_nsec = 1000000 };
 
     if (gpu->ready || gpu->opening == NULL) {
         return;

@@ -77,7 +77,7 @@ int32_t sm_open_kernel(struct cuda_session *cuda, struct cuda_flow *flow,
         "GPU %d: no memory for sums", gpu->facts->index);
     sm->sums = sm->room;
     sm->spare_sums = sm->room + SUMS_BYTES;
-    sm->stamps = sm->room + 2 * SUMS_BYTES;
+    sm->stamps = sm->room + (uint64_t)2 * SUMS_BYTES;
     return NVBW_OK;
 }
 

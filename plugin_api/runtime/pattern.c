@@ -84,8 +84,10 @@ static int block_differs(const unsigned char *at, uint64_t index, uint64_t key)
 
         a |= load(p) ^ pattern_word(key, index + i);
         b |= load(p + WORD_BYTES) ^ pattern_word(key, index + i + 1);
-        c |= load(p + 2 * WORD_BYTES) ^ pattern_word(key, index + i + 2);
-        d |= load(p + 3 * WORD_BYTES) ^ pattern_word(key, index + i + 3);
+        c |=
+            load(p + (size_t)2 * WORD_BYTES) ^ pattern_word(key, index + i + 2);
+        d |=
+            load(p + (size_t)3 * WORD_BYTES) ^ pattern_word(key, index + i + 3);
     }
     return ((a | b) | (c | d)) != 0;
 }

@@ -403,8 +403,8 @@ int32_t team_verify(struct cuda_session *cuda,
     int32_t status = verify(cuda, err);
 
     if (status >= 0) {
-        status =
-            share_found(cuda, rooms, rooms + count, rooms + 2 * count, err);
+        status = share_found(
+            cuda, rooms, rooms + count, rooms + (size_t)2 * count, err);
     }
     free(rooms);
     return status;

@@ -96,7 +96,7 @@ static void size_fixed(
         copies = fmax(usual, ceil(moved / (double)record->bytes));
     } else if (flow->ended) {
         copies = 4.0 * (double)flow->copies;
-    } else if (record->bytes >= 2 * SLICE_ALIGNMENT) {
+    } else if (record->bytes >= (uint64_t)2 * SLICE_ALIGNMENT) {
         record->bytes /= 2;
     }
     flow->copies = (uint64_t)fmin(copies + 2.0, CHUNKS_MOST);

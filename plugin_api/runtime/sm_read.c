@@ -11,7 +11,7 @@
 int32_t sm_fetch_sum(const struct gpu *gpu, cu_address sums, uint64_t *out_sum,
     struct error *err)
 {
-    uint64_t words[SUM_SLOTS * SUM_STEP / sizeof(uint64_t)];
+    uint64_t words[(size_t)SUM_SLOTS * SUM_STEP / sizeof(uint64_t)];
 
     CUDA_TRY(gpu->api, err, gpu->api->copy_up(words, sums, sizeof words),
         "GPU %d: the sum of a read", gpu->facts->index);
@@ -51,7 +51,7 @@ static int32_t expect_sum(
     }
     TRY(gpu_wait(gpu, gpu->stream, SM_LIMIT_NS, "summing up a pattern", err));
 
-    uint64_t words[SUM_SLOTS * SUM_STEP / sizeof(uint64_t)];
+    uint64_t words[(size_t)SUM_SLOTS * SUM_STEP / sizeof(uint64_t)];
 
     CUDA_TRY(gpu->api, err,
         gpu->api->copy_up(words, sm->spare_sums, sizeof words),

@@ -32,7 +32,8 @@ static int32_t fetch_results(
 {
     CUDA_TRY(gpu->api, err,
         gpu->api->copy_up_async(cuda->engine->page + PAGE_RESULTS,
-            gpu->room + GPU_ROOM_RESULTS, 2 * RESULT_BYTES, gpu->stream),
+            gpu->room + GPU_ROOM_RESULTS, (size_t)2 * RESULT_BYTES,
+            gpu->stream),
         "GPU %d: results of a comparison", gpu->facts->index);
     return gpu_wait(
         gpu, gpu->stream, verify_limit_ns, "comparing buffers", err);

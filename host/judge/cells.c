@@ -84,19 +84,19 @@ static char *keep(const struct judged *cell, const char *text)
 }
 
 /* 1 if a cache may have answered. */
-static int is_out_of_cache(const struct record *record)
+static int may_be_cached(const struct record *record)
 {
     return has_flag(record, "cache") || has_flag(record, "cache_bound");
 }
 
-/* 1 if the figure is impossible, and then settles the cell. Figures out of a
- * cache are no figures of the path. */
+/* 1 if the figure is impossible, and then settles the cell. Figures that a
+ * cache answered are no figures of the path. */
 static int settle_impossible(struct judged *cell)
 {
     const struct record *const record = cell->verdict->record;
     struct ceiling ceiling;
 
-    if (is_out_of_cache(record)) {
+    if (may_be_cached(record)) {
         return 0;
     }
     ceiling_of_record(
@@ -125,7 +125,7 @@ static void add_utilisation(struct judged *cell)
     ceiling_of_record(&cell->judging->evidence->facts, verdict->record,
         CEILING_EXPECTED, &ceiling);
     if (isnan(ceiling.rate) ||
-        (ceiling.link == LINK_MEMORY && is_out_of_cache(verdict->record))) {
+        (ceiling.link == LINK_MEMORY && may_be_cached(verdict->record))) {
         return;
     }
     verdict->theoretical = ceiling.rate;

@@ -353,7 +353,8 @@ struct nvbw_flow {
                                      it counts only for the total */
     const struct nvbw_cell *reverse_cell; /* SPLIT: the other direction */
     uint64_t repeats;       /* copies per sample; 0: the pilot decides */
-    uint32_t load_permille; /* offered load of its own full rate; 0: full */
+    uint32_t load_permille; /* offered load of its own full rate; 0: full. A
+                               part of it: background reads by SM alone */
     uint32_t element; /* bytes per access, 0: the widest. Copies by SMs that
                          give it, and no stride, are STREAM's */
     uint64_t offset;  /* bytes by which both sides are misaligned */

@@ -33,7 +33,7 @@ def memory_kib(process):
 
 
 def shared_memory():
-    return set(pathlib.Path("/dev/shm").iterdir())
+    return set(pathlib.Path("/dev/shm").glob("nvbw*"))
 
 
 def in_session(folder):

@@ -88,8 +88,8 @@ static int32_t prepare_session(struct cuda_session *cuda, uint64_t copies,
             cuda_describe_node(cuda, cuda->flows[i].run);
         }
     }
-    for (uint32_t i = 0; i < cuda->count; i++) {
-        struct cuda_flow *const flow = &cuda->flows[i];
+    for (uint32_t i = 0; i < cuda->all_count; i++) {
+        struct cuda_flow *const flow = cuda_flow_at(cuda, i);
 
         if (flow->initiator->lay != NULL) {
             TRY(flow->initiator->lay(cuda, flow, err));

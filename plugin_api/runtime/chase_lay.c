@@ -8,15 +8,21 @@
 
 enum { FLUSH_CACHES = 2, LAY_BLOCKS_PER_UNIT = 8, LAY_THREADS = 256 };
 
+/* Whose cache answers loads from the memory. */
 static struct gpu *owner_of(
     const struct cuda_session *cuda, const struct cuda_flow *flow)
 {
     const struct buffer *const src = flow->run->src;
 
-    /* What links another rank's memory has are addresses of this one. */
-    return src->kind->on_host || cuda->peers != NULL
-               ? flow->gpu
-               : &cuda->engine->gpus[src->place];
+    return src->kind->on_host ? flow->gpu : &cuda->engine->gpus[src->place];
+}
+
+/* Who writes the links. Between ranks it is who follows them, for they are
+ * addresses as this one has them mapped. */
+static struct gpu *writer_of(
+    const struct cuda_session *cuda, const struct cuda_flow *flow)
+{
+    return cuda->peers != NULL ? flow->gpu : owner_of(cuda, flow);
 }
 
 static void write_by_cpu(const struct cuda_flow *flow, const uint64_t *list)
@@ -116,7 +122,7 @@ static int32_t write_chain(
     if (flow->run->src->kind->on_host) {
         write_by_cpu(flow, list);
     } else {
-        status = write_by_gpu(owner_of(cuda, flow), &chase->chain, list, err);
+        status = write_by_gpu(writer_of(cuda, flow), &chase->chain, list, err);
     }
     free(list);
     return status;
@@ -218,23 +224,34 @@ static int32_t prove(
     return check_ends(flow, lap, err);
 }
 
-int32_t chase_lay(
+static int32_t write_where_missing(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
 {
-    struct chase_flow *const chase = flow->state;
     struct buffer *const src = flow->run->src;
 
-    FAIL_IF(src->device == 0, err, NVBW_E_INVALID,
-        "a chain of loads by a GPU needs memory that the GPU can address");
-    chase->chain.memory = src->device + flow->run->record.offset;
     if (flow->content == 0 || src->content != flow->content) {
         TRY(write_chain(cuda, flow, err));
         src->content = flow->content;
     }
-    if (chase->chain.random) {
-        TRY(flush_cache(owner_of(cuda, flow), err));
-    }
+    return NVBW_OK;
+}
 
+/* After all links are there, and before the lap: by the rank whose cache it
+ * is. */
+static int32_t empty_cache(const struct cuda_session *cuda,
+    const struct cuda_flow *flow, struct error *err)
+{
+    const struct gpu *const owner = owner_of(cuda, flow);
+
+    TRY(team_meet(cuda, "laid", err));
+    if (team_owns(cuda, owner)) {
+        TRY(flush_cache(owner, err));
+    }
+    return team_meet(cuda, "emptied", err);
+}
+
+static int32_t prove_chain(const struct cuda_flow *flow, struct error *err)
+{
     struct lap *const lap = calloc(1, sizeof *lap);
 
     FAIL_IF(lap == NULL, err, NVBW_E_SYSTEM, "no memory for a lap");
@@ -243,4 +260,23 @@ int32_t chase_lay(
 
     free(lap);
     return status;
+}
+
+int32_t chase_lay(
+    struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
+{
+    struct chase_flow *const chase = flow->state;
+    const struct buffer *const src = flow->run->src;
+    const int is_ours = team_owns(cuda, flow->gpu);
+
+    FAIL_IF(src->device == 0, err, NVBW_E_INVALID,
+        "a chain of loads by a GPU needs memory that the GPU can address");
+    chase->chain.memory = src->device + flow->run->record.offset;
+    if (is_ours) {
+        TRY(write_where_missing(cuda, flow, err));
+    }
+    if (chase->chain.random) {
+        TRY(empty_cache(cuda, flow, err));
+    }
+    return is_ours ? prove_chain(flow, err) : NVBW_OK;
 }

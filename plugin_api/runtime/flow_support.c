@@ -102,12 +102,6 @@ static int is_shareable(uint32_t memory)
            memory == NVBW_MEM_MULTICAST;
 }
 
-/* The cache that answers a random chain is its owner's to empty. */
-static int is_random_chain(const struct flow_record *flow)
-{
-    return flow->operation == NVBW_OP_CHASE && flow->stride == 0;
-}
-
 /* Between ranks there is only memory that they share, no background whose
  * progress they would all have to see, and no kernel of a plugin, which
  * compares what arrived where it runs and not where the memory is. */
@@ -116,16 +110,15 @@ static int32_t check_between_ranks(
 {
     if ((ON_GPU & BIT(flow->initiator)) != 0 &&
         is_shareable(flow->src_memory) && is_shareable(flow->dst_memory) &&
-        !is_random_chain(flow) && !flow_is_stream(flow) &&
-        !flow_is_access(flow) &&
+        !flow_is_stream(flow) && !flow_is_access(flow) &&
         (flow->flags & (NVBW_FLOW_BACKGROUND | NVBW_FLOW_SYNC |
                            NVBW_FLOW_HOST_CLOCK)) == 0) {
         return NVBW_OK;
     }
     error_set(err, NVBW_E_SKIPPED,
         "flow %u: between MPI ranks this build has copies, reads and writes by "
-        "the engine in memory that the ranks share, chains of loads in order "
-        "of addresses, and no background and no host's clock",
+        "the engine and chains of loads in memory that the ranks share, and no "
+        "background and no host's clock",
         at);
     if (err != NULL) {
         err->code = NVBW_SKIP_NOT_BUILT;

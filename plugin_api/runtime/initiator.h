@@ -43,7 +43,9 @@ struct initiator {
     /* After the buffers are there and before anything is queued: puts into
      * the sources what stands there in all samples, instead of a pattern. Such
      * a flow has one slice, whose destination is poisoned between warm-up and
-     * start. May be NULL. */
+     * start. Between ranks all of them call it, one flow after another, so it
+     * may wait for the others; what is in a flow's state but its plan is there
+     * only where the flow is carried out. May be NULL. */
     int32_t (*lay)(
         struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);
     /* Queues `count` copies from number `first` on (COPY_WARM_UP: the one

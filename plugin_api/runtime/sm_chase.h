@@ -63,7 +63,9 @@ static inline int chase_is_random(const struct cuda_flow *flow)
 }
 
 /* Lays the chain where it is not there yet, and proves it by a lap of all its
- * nodes; the caches of a random one are emptied first. (chase_lay.c) */
+ * nodes; the cache that answers a random one is emptied in between. Between
+ * ranks all of them come here, of whom one follows the chain and one has the
+ * memory. (chase_lay.c) */
 int32_t chase_lay(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err);
 

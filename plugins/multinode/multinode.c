@@ -3,6 +3,7 @@
 /* multinode: between the GPUs of MPI ranks, on one host or on several within
  * an NVLink domain. */
 #include "at_once.h"
+#include "chase_footprint.h"
 #include "mpi_team.h"
 #include "peer_traffic.h"
 #include "rank_count.h"
@@ -242,11 +243,13 @@ OTHER_TESTCASES(DEFINE_OTHER)
 
 /* ---- Latency ------------------------------------------------------------ */
 
-enum { STRIDE = 128, FOOTPRINT = 2 << 20 }; /* nvbandwidth's within a node */
-
-static int32_t measure_latency(struct nvbw_ctx *ctx, uint32_t row, uint32_t col)
+/* The GPU of rank `row` follows a chain over the memory of rank `col`. */
+static int32_t measure_latency(struct nvbw_ctx *ctx,
+    const struct nvbw_place *const *ranks, uint32_t row, uint32_t col)
 {
     const uint32_t *const initiator = ctx->testcase->user;
+    const enum chase_order order =
+        (enum chase_order)ctx->host->param_int(ctx, "chase", 0);
     const struct nvbw_cell cell = NVBW_CELL("latency", row, col);
     const struct nvbw_flow flow = { .size = sizeof flow,
         .initiator = *initiator,
@@ -254,8 +257,8 @@ static int32_t measure_latency(struct nvbw_ctx *ctx, uint32_t row, uint32_t col)
         .src_memory = NVBW_MEM_FABRIC,
         .src_place = (int32_t)col,
         .executor = (int32_t)row,
-        .stride = STRIDE,
-        .bytes = FOOTPRINT,
+        .stride = order == ORDER_STRIDE ? CHASE_STRIDE : 0,
+        .bytes = chase_footprint(ctx, ON_PEER, order, ranks[row], ranks[col]),
         .cell = &cell };
     const struct nvbw_flow *const list[] = { &flow, NULL };
     const struct nvbw_measurement one = { .size = sizeof one, .flows = list };
@@ -265,13 +268,14 @@ static int32_t measure_latency(struct nvbw_ctx *ctx, uint32_t row, uint32_t col)
 
 static int32_t run_latency(struct nvbw_ctx *ctx)
 {
+    const struct nvbw_place *const *const list = ctx->host->places(ctx, "rank");
     const uint32_t ranks = rank_count(ctx);
 
     for (uint32_t i = 0; i < ranks * ranks; i++) {
         const uint32_t row = i / ranks;
         const uint32_t col = i % ranks;
         const int32_t status =
-            row == col ? NVBW_OK : measure_latency(ctx, row, col);
+            row == col ? NVBW_OK : measure_latency(ctx, list, row, col);
 
         if (status < 0) {
             return status;
@@ -292,6 +296,8 @@ static const struct nvbw_metric metric_latency = { .size =
     .cols = "rank" };
 static const struct nvbw_metric *const metrics_latency[] = { &metric_latency,
     NULL };
+static const struct nvbw_param *const params_chase[] = { &chase_footprint_param,
+    NULL };
 static const char *const tags_latency[] = { "multinode", "latency", NULL };
 
 static const uint32_t latency_by_sm = NVBW_BY_SM;
@@ -299,13 +305,20 @@ static const struct nvbw_testcase multinode_device_to_device_latency_sm = {
     .size = sizeof multinode_device_to_device_latency_sm,
     .name = "multinode_device_to_device_latency_sm",
     .summary = "The time of a load from each other rank's memory in turn.",
-    .help = "A chain of dependent loads in steps of 128 bytes over 2 MiB of "
-            "the other rank's memory, followed by one thread of every SM in "
-            "turn, a launch each; the figure is the mean over the SMs, "
-            "launches included. The memory is answered by its GPU's L2 cache. "
-            "Neither buffer_size nor chase has an effect.",
+    .help =
+        "One thread of one SM follows a chain of dependent loads through the "
+        "other rank's memory.\n\n"
+        "chase = \"stride\": 128-byte steps over 2 MiB, by every SM in turn, a "
+        "launch each; the figure is the mean over the SMs, launches included. "
+        "The memory is answered by its GPU's L2 cache (flag cache_bound).\n\n"
+        "chase = \"random\": a random cycle over `footprint`, after its owner "
+        "emptied that cache and one lap was taken by all SMs; the figure is "
+        "the difference of three stretches and one on some of the SMs in turn, "
+        "so launches drop out.\n\n"
+        "buffer_size has no effect.",
     .tags = tags_latency,
     .needs = &needs_ranks,
+    .params = params_chase,
     .metrics = metrics_latency,
     .user = &latency_by_sm,
     .run = run_latency

@@ -55,6 +55,7 @@ struct cuda_flow {
     uint64_t epochs[2];
     uint64_t over_ns;   /* by the host's clock, when its stream was empty */
     double rate;        /* bytes/s seen in the last sample; background */
+    double full_rate;   /* of a load: bytes/s as fast as it can, 0: unknown */
     double seconds;     /* between ranks: of the last sample */
     uint32_t ended;     /* 1: before the measured flows in that sample */
     uint32_t standing;  /* 1: sources that stand were filled, not tagged yet */

@@ -24,8 +24,7 @@ struct sm_flow {
     cu_address spare_sums; /* of the one that warms up; the second word of each
                             slot is for what the sums should be */
     cu_address stamps;     /* SM_STAMPS of them; the last is spare */
-    double full_rate; /* of a load: bytes/s as fast as it can, 0: unknown */
-    uint64_t lap_sum; /* what one copy adds to the sums (sm_results.c) */
+    uint64_t lap_sum;      /* what one copy adds to the sums (sm_results.c) */
     struct stamp stamps_read[SM_STAMPS];
 };
 

@@ -22,11 +22,7 @@ static int32_t open_flow(
 
 double sm_load_rate(const struct cuda_flow *flow)
 {
-    const struct sm_flow *const sm = flow->state;
-
-    return sm == NULL ? 0.0
-                      : sm->full_rate * flow->run->record.load_permille /
-                            FULL_PERMILLE;
+    return flow->full_rate * flow->run->record.load_permille / FULL_PERMILLE;
 }
 
 static uint64_t pace_of(const struct cuda_flow *flow, uint64_t blocks)
@@ -91,7 +87,7 @@ static uint64_t full_bytes(
 static int32_t measure_full(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
 {
-    struct sm_flow *const sm = flow->state;
+    const struct sm_flow *const sm = flow->state;
     const uint64_t bytes = full_bytes(cuda, flow);
     const uint64_t src = flow->run->src->device;
     double seconds = 0.0;
@@ -104,16 +100,14 @@ static int32_t measure_full(
     TRY(gpu_wait(flow->gpu, flow->stream, SM_LIMIT_NS,
         "measuring the full rate of a load", err));
     TRY(cuda_elapsed(flow, flow->start, flow->end, &seconds, err));
-    sm->full_rate = (double)bytes / seconds;
+    flow->full_rate = (double)bytes / seconds;
     return NVBW_OK;
 }
 
 static int32_t begin(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
 {
-    const struct sm_flow *const sm = flow->state;
-
-    if (!(sm->full_rate > 0.0)) {
+    if (!(flow->full_rate > 0.0)) {
         TRY(measure_full(cuda, flow, err));
     }
     return sm_begin(cuda, flow, err);

@@ -257,7 +257,7 @@ static int32_t seconds_of(const struct cuda_session *cuda,
 
 /* Bytes, or repeats where the figure is the time of one. A chain of loads has
  * no bytes to speak of: a total beside it is that of the others. */
-static double amount_of(const struct cuda_flow *flow, uint32_t unit)
+double cuda_amount(const struct cuda_flow *flow, uint32_t unit)
 {
     if (unit != NVBW_UNIT_NANOSECONDS &&
         flow->run->record.operation == NVBW_OP_CHASE) {
@@ -335,7 +335,7 @@ static int32_t figure(struct cuda_session *cuda, uint32_t target,
             !(forward || reverse || target_totals(what, flow->run))) {
             continue;
         }
-        out->amount += amount_of(flow, what->unit) *
+        out->amount += cuda_amount(flow, what->unit) *
                        (split && !what->is_total ? 0.5 : 1.0);
         flows++;
         if (in_parts || !what->is_total) {
@@ -348,11 +348,11 @@ static int32_t figure(struct cuda_session *cuda, uint32_t target,
     if (in_parts || (flows == 1 && !what->is_total)) {
         out->seconds = longest;
     }
-    if (what->is_total) {
-        cuda->coarse = cuda->step_bytes > COARSE_RATIO * out->amount;
-    }
     if (what->is_total && cuda->peers != NULL) {
         team_total(cuda, target, out);
+    }
+    if (what->is_total) {
+        cuda->coarse = cuda->step_bytes > COARSE_RATIO * out->amount;
     }
     if (what->is_total && what->unit == NVBW_UNIT_NANOSECONDS) {
         out->amount = 1.0;
@@ -425,10 +425,28 @@ static int32_t begin_flows(struct cuda_session *cuda, struct error *err)
     return NVBW_OK;
 }
 
-/* Until all ranks have queued theirs. */
+/* 1 if how fast a load is alone is still to be measured, which it is before the
+ * first sample. */
+static int wants_full_rate(const struct cuda_session *cuda)
+{
+    for (uint32_t i = 0; i < cuda->all_count; i++) {
+        const struct cuda_flow *const flow = &cuda->flows[i];
+
+        if (flow_is_load(&flow->run->record) && !(flow->full_rate > 0.0)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Until all ranks have queued theirs. A load is alone when no rank fills its
+ * memory any more. */
 static int32_t queue_sample(struct cuda_session *cuda, struct error *err)
 {
     TRY(contents_set(cuda, err));
+    if (wants_full_rate(cuda)) {
+        TRY(team_meet(cuda, "filled", err));
+    }
     TRY(begin_flows(cuda, err));
     TRY(team_clear(cuda, err));
     TRY(stream_plan_queue(cuda, err));

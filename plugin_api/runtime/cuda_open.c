@@ -129,6 +129,7 @@ static void list_flow(
     flow->number = number;
     flow->gpu = &cuda->engine->gpus[record->executor];
     flow->background = (record->flags & NVBW_FLOW_BACKGROUND) != 0;
+    cuda->background_count += flow->background;
     cuda->by_host = cuda->by_host || by_host_is_flow(record);
     cuda->gated = cuda->gated && !is_staged(flow) && !cuda->by_host;
 }
@@ -136,9 +137,7 @@ static void list_flow(
 static void count_flow(struct cuda_session *cuda, struct cuda_flow *flow)
 {
     flow->slot = cuda->count++;
-    if (flow->background) {
-        cuda->background_count++;
-    } else {
+    if (!flow->background) {
         cuda->hub = cuda->hub != NULL ? cuda->hub : flow;
         cuda->counted_count++;
     }

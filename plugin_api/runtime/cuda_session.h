@@ -78,11 +78,14 @@ enum { WAYS = 2 };
 struct cuda_session {
     struct session *session;
     struct engine *engine;
-    /* Those that this process carries out come first, `count` of them; the
-     * rest, up to all_count, is carried out by other ranks. */
+    /* Those that this process carries out come first, `count` of them, of
+     * which counted_count are no background; the rest, up to all_count, is
+     * carried out by other ranks. */
     struct cuda_flow *flows;
-    uint32_t count, all_count, counted_count, background_count;
-    struct cuda_flow *hub;  /* the counted flow whose stream keeps the time;
+    uint32_t count, all_count, counted_count;
+    uint32_t background_count; /* of all; one rank carries out all flows of a
+                                  session that has any (flow_support.c) */
+    struct cuda_flow *hub;     /* the counted flow whose stream keeps the time;
                               NULL: other ranks carry all of them out */
     struct cuda_flow *lead; /* the first counted flow, whoever carries it out:
                                what is decided of all follows from it */
@@ -129,6 +132,9 @@ int32_t cuda_record_event(
  * (backend_cuda.c) */
 int32_t cuda_elapsed(const struct cuda_flow *flow, struct CUevent_st *start,
     struct CUevent_st *end, double *out_seconds, struct error *err);
+/* What the flow's copies of a sample count in a figure of this unit: bytes, or
+ * how often. (backend_cuda.c) */
+double cuda_amount(const struct cuda_flow *flow, uint32_t unit);
 /* What is told of a stream that does not end. (backend_cuda.c) */
 int32_t cuda_hangs(const struct cuda_flow *flow, struct error *err);
 
@@ -236,7 +242,8 @@ int32_t team_meet(
 /* After the gate was opened: a simulated machine has a clock of its own in each
  * process, so there nobody goes on before the word is seen by all. */
 int32_t team_opened(struct cuda_session *cuda, struct error *err);
-/* The times of all flows to all ranks, and the sample's state. */
+/* The times of all flows to all ranks, what was seen of the background, and the
+ * sample's state. */
 int32_t team_share_sample(
     struct cuda_session *cuda, struct sample *sample, struct error *err);
 /* Of one target: bytes, and the seconds with which they give the sum of the

@@ -102,23 +102,46 @@ static int is_shareable(uint32_t memory)
            memory == NVBW_MEM_MULTICAST;
 }
 
-/* Between ranks there is only memory that they share, no background whose
- * progress they would all have to see, and no kernel of a plugin, which
- * compares what arrived where it runs and not where the memory is. */
-static int32_t check_between_ranks(
-    const struct flow_record *flow, uint32_t at, struct error *err)
+static int is_carried_out_by_one(const struct session *session)
 {
+    for (uint32_t i = 1; i < session->flows_count; i++) {
+        if (session->flows[i].record.executor !=
+            session->flows[0].record.executor) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* A background is covered where who carries it out measures beside it and sees
+ * its progress; who does not takes its rate from there (session_team.c). */
+static int is_background_of_one(
+    const struct session *session, const struct flow_record *flow)
+{
+    return (flow->flags & NVBW_FLOW_BACKGROUND) == 0 ||
+           (flow_is_load(flow) && is_carried_out_by_one(session));
+}
+
+/* Between ranks there is only memory that they share, and no kernel of a
+ * plugin, which compares what arrived where it runs and not where the memory
+ * is. */
+static int32_t check_between_ranks(
+    const struct session *session, uint32_t at, struct error *err)
+{
+    const struct flow_record *const flow = &session->flows[at].record;
+
     if ((ON_GPU & BIT(flow->initiator)) != 0 &&
         is_shareable(flow->src_memory) && is_shareable(flow->dst_memory) &&
         !flow_is_stream(flow) && !flow_is_access(flow) &&
-        (flow->flags & (NVBW_FLOW_BACKGROUND | NVBW_FLOW_SYNC |
-                           NVBW_FLOW_HOST_CLOCK)) == 0) {
+        is_background_of_one(session, flow) &&
+        (flow->flags & (NVBW_FLOW_SYNC | NVBW_FLOW_HOST_CLOCK)) == 0) {
         return NVBW_OK;
     }
     error_set(err, NVBW_E_SKIPPED,
         "flow %u: between MPI ranks this build has copies, reads and writes by "
-        "the engine and chains of loads in memory that the ranks share, and no "
-        "background and no host's clock",
+        "the engine and chains of loads in memory that the ranks share, in the "
+        "background only reads with a load_permille by the rank that carries "
+        "out all flows, and no host's clock",
         at);
     if (err != NULL) {
         err->code = NVBW_SKIP_NOT_BUILT;
@@ -133,7 +156,7 @@ int32_t flow_support_check(const struct session *session, struct error *err)
 
         TRY(check_flow(flow, i, err));
         if (session->facts->ranks > 0) {
-            TRY(check_between_ranks(flow, i, err));
+            TRY(check_between_ranks(session, i, err));
         }
     }
     return NVBW_OK;

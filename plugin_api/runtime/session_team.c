@@ -3,14 +3,19 @@
 /* A session on GPUs of which every rank of an MPI job carries out its own
  * flows:
  *
+ *   laid      all wait for the links of a random chain, whose owner then
+ *             empties its cache (emptied); not for each sample (chase_lay.c)
  *   contents  owners fill sources; rank 0 clears the flag
+ *   filled    all wait before a load is measured alone, by the rank that
+ *             carries it out; before the first sample only
  *   cleared   all wait, for a gate must not see the flag of the last sample
  *   queue     rank 0 what sets the flag, a word of its GPU that all have
  *             mapped; each rank its own flows behind gates that look at it
  *   queued    all wait; then rank 0's host opens rank 0's own gate, behind
  *             which the flag is set, and with it the gates of all ranks
- *   times     each rank watches its streams and gives the others its times, so
- *             that all have the same figures and take the same decisions
+ *   times     each rank watches its streams and gives the others its times and
+ *             what it saw of its background, so that all have the same figures
+ *             and take the same decisions
  *   found     owners compare destinations and give the others what they found
  */
 #include <math.h>
@@ -153,17 +158,49 @@ int32_t team_opened(struct cuda_session *cuda, struct error *err)
 /* ---- Times ---- */
 
 /* What a rank tells of a sample; after it the seconds of its own flows, by
- * number. */
+ * number, and then what it saw of its background flows. */
 struct times {
     uint64_t state;
-    double seconds, clock_gap_ns;
+    double seconds, clock_gap_ns, cover_margin, step_bytes;
     double flows[];
 };
+
+/* Of one background flow; these are in order of numbers. */
+struct behind {
+    double rate, full_rate;
+    uint64_t ended;
+};
+
+static size_t times_bytes(const struct cuda_session *cuda)
+{
+    return sizeof(struct times) + cuda->all_count * sizeof(double) +
+           cuda->background_count * sizeof(struct behind);
+}
 
 static const struct times *times_of(
     const unsigned char *all, size_t bytes, uint32_t rank)
 {
     return (const void *)(all + rank * bytes);
+}
+
+static const struct behind *behind_of(
+    const struct cuda_session *cuda, const struct times *times)
+{
+    return (const void *)&times->flows[cuda->all_count];
+}
+
+static void write_background(const struct cuda_session *cuda, struct times *out)
+{
+    struct behind *behind = (void *)&out->flows[cuda->all_count];
+
+    for (uint32_t i = 0; i < cuda->all_count; i++) {
+        const struct cuda_flow *const flow = cuda_flow_at(cuda, i);
+
+        if (flow->background) {
+            *behind++ =
+                (struct behind){ flow->rate, flow->full_rate, flow->ended };
+        }
+    }
 }
 
 static void write_times(const struct cuda_session *cuda,
@@ -172,14 +209,38 @@ static void write_times(const struct cuda_session *cuda,
     out->state = (uint64_t)sample->state;
     out->seconds = sample->seconds;
     out->clock_gap_ns = sample->clock_gap_ns;
+    out->cover_margin = sample->cover_margin;
+    out->step_bytes = cuda->hub != NULL ? cuda->step_bytes : 0.0;
     for (uint32_t i = 0; i < cuda->count; i++) {
         out->flows[cuda->flows[i].number] = cuda->flows[i].seconds;
     }
+    write_background(cuda, out);
 }
 
 static double larger(double one, double other)
 {
     return isnan(one) || other > one ? other : one;
+}
+
+/* As the rank saw it that carries it out: what the next sample needs of it
+ * follows from that, and all have to come to the same. */
+static void read_background(
+    struct cuda_session *cuda, const unsigned char *all, size_t bytes)
+{
+    uint32_t at = 0;
+
+    for (uint32_t i = 0; i < cuda->all_count; i++) {
+        struct cuda_flow *const flow = cuda_flow_at(cuda, i);
+
+        if (flow->background) {
+            const struct behind *const behind = &behind_of(
+                cuda, times_of(all, bytes, flow->gpu->position))[at++];
+
+            flow->rate = behind->rate;
+            flow->full_rate = behind->full_rate;
+            flow->ended = (uint32_t)behind->ended;
+        }
+    }
 }
 
 /* The first rank whose sample does not count speaks for all. */
@@ -189,6 +250,8 @@ static void read_times(struct cuda_session *cuda, const unsigned char *all,
     sample->state = SAMPLE_GOOD;
     sample->seconds = 0.0;
     sample->clock_gap_ns = NAN;
+    sample->cover_margin = NAN;
+    cuda->step_bytes = 0.0;
     for (uint32_t i = 0; i < cuda->peers->ranks; i++) {
         const struct times *const times = times_of(all, bytes, i);
 
@@ -197,6 +260,8 @@ static void read_times(struct cuda_session *cuda, const unsigned char *all,
         }
         cuda->rank_seconds[i] = times->seconds;
         sample->seconds = larger(sample->seconds, times->seconds);
+        sample->cover_margin = fmin(sample->cover_margin, times->cover_margin);
+        cuda->step_bytes = larger(cuda->step_bytes, times->step_bytes);
         if (!isnan(times->clock_gap_ns)) {
             sample->clock_gap_ns =
                 larger(sample->clock_gap_ns, times->clock_gap_ns);
@@ -208,6 +273,7 @@ static void read_times(struct cuda_session *cuda, const unsigned char *all,
         flow->seconds =
             times_of(all, bytes, flow->gpu->position)->flows[flow->number];
     }
+    read_background(cuda, all, bytes);
 }
 
 int32_t team_share_sample(
@@ -219,8 +285,7 @@ int32_t team_share_sample(
         return NVBW_OK;
     }
 
-    const size_t bytes =
-        sizeof(struct times) + cuda->all_count * sizeof(double);
+    const size_t bytes = times_bytes(cuda);
     struct times *const mine = calloc(1, bytes);
     unsigned char *const all = calloc(peers->ranks, bytes);
     int32_t status =
@@ -240,30 +305,37 @@ int32_t team_share_sample(
     return status;
 }
 
+/* Background goes on all the time, at the rate that was seen. */
+static double moved_in(
+    const struct cuda_flow *flow, uint32_t unit, double seconds)
+{
+    return flow->background ? flow->rate * seconds : cuda_amount(flow, unit);
+}
+
 /* A rank's own flows of the target go from its first start to its last end. */
 void team_total(
     const struct cuda_session *cuda, uint32_t target, struct sample_figure *out)
 {
     const struct session *const session = cuda->session;
+    const struct target *const what = &session->targets[target];
     const int in_parts = flow_parts(session->request) > 1;
     double rate = 0.0;
     double longest = 0.0;
 
     for (uint32_t rank = 0; rank < cuda->peers->ranks; rank++) {
-        double bytes = 0.0;
+        double amount = 0.0;
         double seconds = in_parts ? 0.0 : cuda->rank_seconds[rank];
 
         for (uint32_t i = 0; i < cuda->all_count; i++) {
             const struct cuda_flow *const flow = cuda_flow_at(cuda, i);
 
-            if (flow->gpu->position == rank &&
-                target_totals(&session->targets[target], flow->run)) {
-                bytes += (double)flow->run->record.bytes * (double)flow->copies;
+            if (flow->gpu->position == rank && target_totals(what, flow->run)) {
+                amount += moved_in(flow, what->unit, seconds);
                 seconds = in_parts ? larger(seconds, flow->seconds) : seconds;
             }
         }
-        if (bytes > 0.0 && seconds > 0.0) {
-            rate += bytes / seconds;
+        if (amount > 0.0 && seconds > 0.0) {
+            rate += amount / seconds;
             longest = larger(longest, seconds);
         }
     }
@@ -348,7 +420,8 @@ static void name_finders(
 }
 
 /* Sets the records back and adds what every rank found since, this one
- * included, so that all come to the same. */
+ * included, so that all come to the same. Who compared nothing has no say in
+ * how it was done. */
 static int32_t share_found(struct cuda_session *cuda,
     const struct found *before, struct found *mine, struct found *all,
     struct error *err)
@@ -362,6 +435,7 @@ static int32_t share_found(struct cuda_session *cuda,
         read_record(record, &mine[i]);
         mine[i].bytes -= before[i].bytes;
         mine[i].wrong -= before[i].wrong;
+        mine[i].how = mine[i].bytes > 0 ? mine[i].how : 0;
         mine[i].units_missed = session->targets[i].units_missed;
         session->targets[i].units_missed = 0;
         record->verified_bytes = before[i].bytes;

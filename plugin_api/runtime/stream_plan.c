@@ -333,7 +333,7 @@ int32_t stream_plan_try(struct cuda_session *cuda, struct error *err)
     for (uint32_t i = 0; i < cuda->count; i++) {
         TRY(try_flow(cuda, &cuda->flows[i], err));
     }
-    if (cuda->background_count > 0) {
+    if (cuda->background_count > 0 && cuda->hub != NULL) {
         TRY(gpu_use(cuda->hub->gpu, err));
         TRY(cover_snapshot(cuda, 0, err));
     }

@@ -3,6 +3,7 @@
 /* flow_check and what relies on it: a table of flows that each break one rule,
  * and how good ones are resolved. */
 #include "flow.h"
+#include "session_build.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -253,6 +254,56 @@ static void test_record_only(void **state)
     arena_clear(&arena);
 }
 
+/* A chain by rank 0 through rank 1's memory, and what runs beside it. */
+static int32_t check_beside(const struct flow_record *beside)
+{
+    struct flow_run runs[] = { { .record = { .initiator = NVBW_BY_SM,
+                                     .operation = NVBW_OP_CHASE,
+                                     .src_memory = NVBW_MEM_FABRIC,
+                                     .src_place = 1 } },
+        { .record = *beside } };
+    const struct facts ranks = {
+        .gpus = gpu_list, .gpus_count = 2, .ranks = 2
+    };
+    const struct session session = {
+        .facts = &ranks, .flows = runs, .flows_count = 2
+    };
+    struct error err = { 0 };
+    const int32_t status = flow_support_check(&session, &err);
+
+    assert_true(status == NVBW_OK || err.code == NVBW_SKIP_NOT_BUILT);
+    return status;
+}
+
+/* Only the rank that carries it out sees a background's progress, and only a
+ * load's size follows from what all ranks know. */
+static void test_background_between_ranks(void **state)
+{
+    const struct flow_record load = { .initiator = NVBW_BY_SM,
+        .operation = NVBW_OP_READ,
+        .src_memory = NVBW_MEM_FABRIC,
+        .src_place = 1,
+        .flags = NVBW_FLOW_BACKGROUND,
+        .load_permille = 500 };
+    struct flow_record changed = load;
+    (void)state;
+
+    assert_int_equal(check_beside(&load), NVBW_OK);
+    changed.executor = 1;
+    assert_int_equal(check_beside(&changed), NVBW_E_SKIPPED);
+    changed = load;
+    changed.load_permille = 0;
+    assert_int_equal(check_beside(&changed), NVBW_E_SKIPPED);
+    changed = load;
+    changed.src_memory = NVBW_MEM_DEVICE;
+    assert_int_equal(check_beside(&changed), NVBW_E_SKIPPED);
+    changed.flags = 0;
+    changed.src_memory = NVBW_MEM_FABRIC;
+    changed.load_permille = 0;
+    changed.executor = 1;
+    assert_int_equal(check_beside(&changed), NVBW_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +312,7 @@ int main(void)
         cmocka_unit_test(test_together),
         cmocka_unit_test(test_resolve),
         cmocka_unit_test(test_record_only),
+        cmocka_unit_test(test_background_between_ranks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
  * an NVLink domain. */
 #include "at_once.h"
 #include "chase_footprint.h"
+#include "chase_loaded.h"
 #include "mpi_team.h"
 #include "peer_traffic.h"
 #include "rank_count.h"
@@ -324,10 +325,33 @@ static const struct nvbw_testcase multinode_device_to_device_latency_sm = {
     .run = run_latency
 };
 
+static const struct chase_loaded by_load = { ON_PEER, NVBW_MEM_FABRIC, "rank" };
+
+static int32_t run_loaded(struct nvbw_ctx *ctx)
+{
+    return chase_loaded_run(ctx, ctx->testcase->user);
+}
+
+static const char *const tags_loaded[] = { "multinode", "latency", "loaded",
+    NULL };
+static const struct nvbw_testcase multinode_device_to_device_latency_loaded = {
+    .size = sizeof multinode_device_to_device_latency_loaded,
+    .name = "multinode_device_to_device_latency_loaded",
+    .summary = "Latency of another rank's memory for loads by each rank, "
+               "beside reads of it.",
+    .help = CHASE_LOADED_ABOUT,
+    .tags = tags_loaded,
+    .needs = &needs_ranks,
+    .params = chase_loaded_rank_params,
+    .metrics = chase_loaded_rank_metrics,
+    .user = &by_load,
+    .run = run_loaded
+};
+
 static const struct nvbw_testcase *const testcases[] = {
     PEER_TESTCASES(LIST_PEER) OTHER_TESTCASES(LIST_PEER) &
         multinode_device_to_device_latency_sm,
-    NULL
+    &multinode_device_to_device_latency_loaded, NULL
 };
 
 const struct nvbw_plugin nvbw_plugin_v1 = { .size = sizeof nvbw_plugin_v1,

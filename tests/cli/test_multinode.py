@@ -10,6 +10,8 @@ RATES = {"write_ce": 279.0, "read_ce": 277.5}
 TICK = 0.02
 # And what its SMs do.
 LATENCY, KERNEL_NS, UNITS = 827.0, 3000.0, 132
+# All but latency under load, which test_multinode_latency.py has.
+ALL = ("*_ce", "*_sm")
 # Of nvbandwidth; the broadcasts are another plugin's.
 NAMES = {f"multinode_device_to_device_{way}memcpy_{what}_{by}"
          for way in ("", "bidirectional_") for what in ("read", "write")
@@ -22,7 +24,7 @@ NAMES = {f"multinode_device_to_device_{way}memcpy_{what}_{by}"
 def test_two_ranks():
     with Folder() as folder:
         code, report, stderr = mpi(
-            folder, [(2, {})], "h200_x2", "-c", plan(folder, "*"))
+            folder, [(2, {})], "h200_x2", "-c", plan(folder, *ALL))
         if not check(report is not None, f"no report: {stderr}"):
             return
         equal(code, 0, "exit code of two ranks")
@@ -61,7 +63,7 @@ def test_two_hosts():
     with Folder() as folder:
         code, report, stderr = mpi(
             folder, two_hosts(), rack(folder), "-c",
-            plan(folder, "*", size="1 MiB", samples=1, copies=1))
+            plan(folder, *ALL, size="1 MiB", samples=1, copies=1))
         if not check(report is not None, f"no report: {stderr}"):
             return
         equal(code, 0, "exit code of two hosts")

@@ -67,7 +67,9 @@ static int32_t measure(
         const struct nvbw_flow *const flow = measurement->flows[i];
 
         assert_in_range(flow->executor, 0, RANKS_MOST - 1);
-        assert_int_not_equal(flow->src_place, flow->dst_place);
+        assert_int_not_equal(flow->src_place, flow->dst_memory != NVBW_MEM_NONE
+                                                  ? flow->dst_place
+                                                  : flow->executor);
         count.flows++;
     }
     return NVBW_OK;
@@ -80,6 +82,29 @@ static int32_t figure(
     (void)cell;
     *out_value = 1.0;
     return NVBW_OK;
+}
+
+/* Of the default "0, 25, 50, 75, 90, 100". */
+static uint32_t get_count(struct nvbw_ctx *ctx, const char *name)
+{
+    (void)ctx;
+    assert_string_equal(name, "loads");
+    return 6;
+}
+
+static const char *get_text(struct nvbw_ctx *ctx, const char *name, uint32_t i)
+{
+    (void)ctx;
+    (void)i;
+    assert_string_equal(name, "mode");
+    return "fixed";
+}
+
+static int32_t wants_none(struct nvbw_ctx *ctx, const struct nvbw_cell *cell)
+{
+    (void)ctx;
+    (void)cell;
+    return 0;
 }
 
 static int32_t put(struct nvbw_ctx *ctx, const struct nvbw_cell *cell,
@@ -108,6 +133,9 @@ static struct count count_run(
     const struct nvbw_host host = { .size = sizeof host,
         .places = get_places,
         .param_int = get_param,
+        .param_count = get_count,
+        .param_text = get_text,
+        .wanted = wants_none,
         .measure = measure,
         .figure = figure,
         .put = put,
@@ -174,6 +202,17 @@ static void racks_are_few(void **state)
     assert_int_equal(count_run(racks, 100).measurements, 4);
 }
 
+/* Each rank with one other; a rank that is its own neighbour has none. */
+static void loaded_latency_is_linear(void **state)
+{
+    const struct nvbw_testcase *const loaded =
+        find("multinode_device_to_device_latency_loaded");
+    (void)state;
+
+    assert_int_equal(count_run(loaded, 576).measurements, 6 * 576);
+    assert_int_equal(count_run(loaded, 1).measurements, 0);
+}
+
 static void pairs_are_many(void **state)
 {
     (void)state;
@@ -212,6 +251,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sampled_work_is_linear),
         cmocka_unit_test(racks_are_few),
+        cmocka_unit_test(loaded_latency_is_linear),
         cmocka_unit_test(pairs_are_many),
         cmocka_unit_test(partners_are_spread),
     };

@@ -412,6 +412,8 @@ def deeds_of(folder):
         ("nvmlInit_v2:2=hang", 0, None, None, 0, {}),
         ("nvmlDeviceGetClockInfo:3=hang", 0, None, None, 0, {}),
         ("nvmlDeviceGetClockInfo:11=hang", 0, None, None, 0, {}),
+        ("nvmlDeviceGetClockInfo:11=kill", 0, None, None, 0, {}),
+        ("cuMemAlloc:1=kill", 4, "crash", None, 1, {}),
         (f"throttle=1@{then + 1}", 3, "invalid", "throttled", back_of_gpu_1,
          {"suites": HOST + BACK, "says": "hardware thermal slowdown"}),
         # A worker that comes later sees another machine than the first did

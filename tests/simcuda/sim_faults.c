@@ -65,7 +65,7 @@ static int read_gpu(const char *text, struct fault *fault)
            (*text == '@' && read_all(text + 1, &fault->number));
 }
 
-/* "N=CODE", "N+=CODE", "N=hang", "hang", "N=late", "N+=late" */
+/* "N=CODE", "N+=CODE", "N=hang", "hang", "N=late", "N+=late", "N=kill" */
 static int read_call(const char *text, struct fault *fault)
 {
     uint64_t code = 0;
@@ -90,6 +90,10 @@ static int read_call(const char *text, struct fault *fault)
     }
     if (strcmp(text, "late") == 0) {
         fault->kind = FAULT_CALL_LATE;
+        return 1;
+    }
+    if (strcmp(text, "kill") == 0) {
+        fault->kind = FAULT_CALL_KILL;
         return 1;
     }
     fault->kind = FAULT_CALL;

@@ -48,6 +48,7 @@ enum fault_kind {
     FAULT_CALL,
     FAULT_CALL_HANG,
     FAULT_CALL_LATE,
+    FAULT_CALL_KILL,
     FAULT_COPY_FLIP,
     FAULT_COPY_SKIP,
     FAULT_PEER_DROP,
@@ -87,7 +88,7 @@ struct faults {
 int faults_parse(
     const char *text, struct faults *faults, char *trouble, size_t size);
 /* The fault of this kind that strikes at this number, or NULL. function: for
- * the two kinds of calls, else NULL. */
+ * the kinds of calls, else NULL. */
 const struct fault *faults_find(const struct faults *faults,
     enum fault_kind kind, const char *function, uint64_t number);
 /* How many operations of this GPU the fault of this kind has struck, when so

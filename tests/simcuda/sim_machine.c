@@ -7,6 +7,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -288,6 +289,9 @@ static cu_result strike(enum sim_call call)
         sim_unlock();
         sleep(1);
         sim_lock();
+    }
+    if (faults_find(&machine.faults, FAULT_CALL_KILL, name, number) != NULL) {
+        raise(SIGKILL);
     }
     const struct fault *fault =
         faults_find(&machine.faults, FAULT_CALL, name, number);

@@ -4,6 +4,7 @@
 #include "sim_nvml.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,9 @@ nvml_result nvml_enter(enum nvml_call call)
     }
     if (faults_find(&faults, FAULT_CALL_LATE, name, number) != NULL) {
         sleep(1);
+    }
+    if (faults_find(&faults, FAULT_CALL_KILL, name, number) != NULL) {
+        raise(SIGKILL);
     }
     const struct fault *fault = faults_find(&faults, FAULT_CALL, name, number);
 

@@ -27,7 +27,7 @@ static void calls_are_found_by_number(void **state)
 {
     const struct faults faults = parse(
         "cuMemAlloc:3=2; cuMemFree:2+=700,cuInit:hang, cuEventQuery:4=hang,"
-        "nvmlInit_v2:2=late");
+        "nvmlInit_v2:2=late,nvmlInit_v2:3=kill");
     (void)state;
 
     assert_null(faults_find(&faults, FAULT_CALL, "cuMemAlloc", 2));
@@ -42,6 +42,8 @@ static void calls_are_found_by_number(void **state)
     assert_non_null(faults_find(&faults, FAULT_CALL_HANG, "cuEventQuery", 4));
     assert_non_null(faults_find(&faults, FAULT_CALL_LATE, "nvmlInit_v2", 2));
     assert_null(faults_find(&faults, FAULT_CALL, "nvmlInit_v2", 2));
+    assert_non_null(faults_find(&faults, FAULT_CALL_KILL, "nvmlInit_v2", 3));
+    assert_null(faults_find(&faults, FAULT_CALL_KILL, "nvmlInit_v2", 4));
 }
 
 static void deeds_are_found_by_number(void **state)

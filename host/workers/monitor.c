@@ -10,6 +10,7 @@
 #include "host_clock.h"
 #include "monitor_askers.h"
 #include "monitor_cells.h"
+#include "monitor_words.h"
 
 enum { STARTS_MOST = 3, MONITOR_ARENA_BYTES = 64 << 20, SERIES_STEPS = 240 };
 #define MS UINT64_C(1000000)
@@ -265,15 +266,6 @@ static int32_t take_readings(struct monitor *monitor,
                                           : NVBW_OK;
 }
 
-static int32_t say(struct monitor *monitor, const char *text, struct error *err)
-{
-    const struct event event = {
-        .what = "telemetry", .unit = -1, .gpu = -1, .text = text
-    };
-
-    return ledger_event(monitor->ledger, &event, err);
-}
-
 /* Whoever waits for its answer waits no longer. */
 static void release_askers(struct monitor *monitor)
 {
@@ -291,13 +283,10 @@ static void release_askers(struct monitor *monitor)
 static int32_t give_up(
     struct monitor *monitor, const char *why, struct error *err)
 {
-    char text[1600];
-
     monitor->ended = 1;
     monitor->is_open = 0;
     release_askers(monitor);
-    snprintf(text, sizeof text, "measured without telemetry: %s", why);
-    return say(monitor, text, err);
+    return monitor_say_lacking(monitor, why, err);
 }
 
 static int32_t take_done(
@@ -482,33 +471,12 @@ int32_t monitor_last(struct monitor *monitor, struct error *err)
     return poll_all(monitor, err);
 }
 
-/* Readings that a hanging NVML kept back are told of, where there was something
- * to read. */
-static int32_t say_what_lacks(struct monitor *monitor, struct error *err)
-{
-    if (!monitor->is_wanted || monitor->ended || !monitor->has_measured ||
-        monitor->crew->signals > 0) {
-        return NVBW_OK;
-    }
-    if (!monitor->is_open) {
-        return say(monitor,
-            "measured without telemetry: NVML was not open when the run ended",
-            err);
-    }
-    return monitor->asked.number == 0
-               ? NVBW_OK
-               : say(monitor,
-                     "the last readings are missing: NVML did not answer "
-                     "within 2 s of the last measurement",
-                     err);
-}
-
 int32_t monitor_stop(struct monitor *monitor, struct error *err)
 {
     static const struct quit_frame quit = { 0 };
 
     TRY(wait_for_answer(monitor, monitor->last_by_ns, err));
-    TRY(say_what_lacks(monitor, err));
+    TRY(monitor_say_end(monitor, err));
     TRY(write_rest(monitor, err));
     monitor->ended = 1;
     monitor->is_open = 0;
@@ -551,6 +519,16 @@ int32_t monitor_open(struct monitor *monitor,
         monitor->gpus[i].step_ns = monitor->rules.poll_ns;
     }
     return NVBW_OK;
+}
+
+int monitor_has_readings(const struct monitor *monitor)
+{
+    for (uint32_t i = 0; i < monitor->gpus_count; i++) {
+        if (monitor->gpus[i].last.now_ns > 0) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 void monitor_close(struct monitor *monitor)

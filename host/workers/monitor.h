@@ -12,7 +12,7 @@
  * given up, who asks is told at once that there is no reading. One that hangs,
  * dies or breaks the protocol is replaced twice; then, and where NVML cannot
  * be opened at all, the run goes on without telemetry and an event `telemetry`
- * says why in one sentence. */
+ * says why in one sentence, and whether there was some before. */
 #ifndef NVBW_MONITOR_H
 #define NVBW_MONITOR_H
 
@@ -98,6 +98,9 @@ int32_t monitor_last(struct monitor *monitor, struct error *err);
 /* Waits for them, at most 2 s, writes them and lets the worker end. */
 int32_t monitor_stop(struct monitor *monitor, struct error *err);
 void monitor_close(struct monitor *monitor);
+
+/* 1 if a watch worker of this run has read anything. */
+int monitor_has_readings(const struct monitor *monitor);
 
 /* BEGIN and the end of what a run worker measures. */
 void monitor_begin(

@@ -96,16 +96,6 @@ static int32_t tell(
     return NVBW_OK;
 }
 
-static int has_readings(const struct monitor *monitor)
-{
-    for (uint32_t i = 0; i < monitor->gpus_count; i++) {
-        if (monitor->gpus[i].last.now_ns > 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* Until the GPUs are idle, or the time is over that others get from the first
  * reading on. */
 static int32_t wait_until_idle(struct monitor *monitor, struct error *err)
@@ -118,7 +108,7 @@ static int32_t wait_until_idle(struct monitor *monitor, struct error *err)
         monitor->is_wanted && !monitor->ended && monitor->crew->signals == 0) {
         uint64_t due_ns = 0;
 
-        if (!has_begun && has_readings(monitor)) {
+        if (!has_begun && monitor_has_readings(monitor)) {
             has_begun = 1;
             end_ns =
                 host_clock_after(host_clock_ns(), monitor->rules.settle_ns);

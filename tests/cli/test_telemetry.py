@@ -119,7 +119,8 @@ def check_hanging(folder):
         equal({c["state"] for c in cells_of(report)}, FINE, fault)
         if "Init" in fault:
             contains(report["telemetry"]["trouble"] or "",
-                     "NVML was not open when the run ended", fault)
+                     "measured without telemetry: NVML was not open when the "
+                     "run ended", fault)
 
 
 def check_throttled(folder):
@@ -209,8 +210,40 @@ def check_killed(folder):
     equal(interrupt(process), 4, "killed: exit code")
     report = json.loads((folder.path / "killed.json").read_text())
     equal(len(killed), 3, "killed: watch workers")
-    contains(report["telemetry"]["trouble"] or "", "ended 3 times", "killed")
+    contains(report["telemetry"]["trouble"] or "", "telemetry ends before the "
+             "run does: the watch worker ended 3 times", "killed")
     check("unchecked" in {c["state"] for c in cells_of(report)}, "killed: cells")
+
+
+def check_replaced(folder):
+    """Of a watch worker that dies in mid-run no reading is lost, and where its
+    replacement does not get as far as reading the report says so."""
+    # One reading of each GPU is written at once, the next in a minute. A
+    # reading asks for two clocks: the first of both GPUs, and two of each of
+    # the first two cells, are over before the worker dies. The second of GPU 1
+    # has its Xid. Later cells may do with a reading that was just made.
+    rare = 'telemetry = { poll = "1 min"; }; repeat = 4;'
+    kill = "nvmlDeviceGetClockInfo:13=kill"
+    code, report, err, lines = run(
+        folder, f"xid=1@12,{kill},nvmlInit_v2:3=hang", more=rare)
+    equal(code, 3, f"not again: exit code {err[-300:]}")
+    equal(report["telemetry"]["trouble"],
+          "telemetry ends before the run does: the watch worker was replaced, "
+          "and NVML was not open again when the run ended", "not again")
+    equal(findings_of(report), [("errors counted", "xid", 1)], "not again")
+    cells = cells_of(report)
+    equal({c["state"] for c in cells}, FINE, "not again: states")
+    equal([bool(c["telemetry"]) for c in (*cells[:2], cells[-1])],
+          [True, True, False], "not again: cells with telemetry")
+    # The replacement reads, but is not told of Xid events.
+    code, report, err, lines = run(
+        folder, f"xid=1@12,{kill},nvmlEventSetCreate:2=3", more=rare)
+    equal(code, 3, f"deaf: exit code {err[-300:]}")
+    equal(report["telemetry"]["trouble"], None, "deaf")
+    equal(findings_of(report), [("errors counted", "xid", 1)], "deaf")
+    series = [x["data"].get("xids") for x in lines if x["type"] == "reading"
+              and x["data"]["gpu"] == 1]
+    equal(series[1:], [1.0, None], "deaf: series")
 
 
 def watch_workers(host):
@@ -240,5 +273,6 @@ with Folder() as f:
     check_link(f)
     check_degraded(f)
     check_killed(f)
+    check_replaced(f)
 
 finish()

@@ -3,11 +3,13 @@
 #include "diagnosis.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "quantity.h"
 
 const struct diagnosis_family *const diagnosis_families[] = {
     &diagnose_link,
+    &diagnose_peers,
     &diagnose_counters,
     &diagnose_memory,
     &diagnose_concurrency,
@@ -111,6 +113,24 @@ const char *diagnosis_sight(
             sight->utilisation * 100.0, sight->testcase);
     }
     return arena_format(arena, "%s (%s)", figure, sight->testcase);
+}
+
+const char *diagnosis_with_sight(const struct diagnosis *diagnosis,
+    const char *text, uint32_t gpu, enum aspect aspect)
+{
+    const char *const sight = diagnosis_sight(
+        diagnosis, suspects_of(&diagnosis->suspects, gpu, aspect));
+
+    return sight == NULL || text == NULL
+               ? text
+               : arena_format(diagnosis->judging->arena, "%s; %s", text, sight);
+}
+
+int diagnosis_same_model(
+    const struct gpu_facts *one, const struct gpu_facts *other)
+{
+    return one->name != NULL && other->name != NULL &&
+           strcmp(one->name, other->name) == 0;
 }
 
 int32_t diagnosis_add(const struct judging *judging, struct verdicts *out)

@@ -38,10 +38,11 @@ struct diagnosis_family {
     uint32_t count;
 };
 
-/* In order of triage, each in a file of its own. */
-extern const struct diagnosis_family diagnose_link, diagnose_memory,
-    diagnose_concurrency, diagnose_counters, diagnose_access, diagnose_throttle,
-    diagnose_trend, diagnose_others;
+/* In order of triage, each in a file of its own; two may be parts of one
+ * family. */
+extern const struct diagnosis_family diagnose_link, diagnose_peers,
+    diagnose_memory, diagnose_concurrency, diagnose_counters, diagnose_access,
+    diagnose_throttle, diagnose_trend, diagnose_others;
 
 /* All families in their order; ends with NULL. */
 extern const struct diagnosis_family *const diagnosis_families[];
@@ -59,5 +60,10 @@ int32_t diagnosis_report(struct diagnosis *diagnosis,
  * without a figure. */
 const char *diagnosis_sight(
     const struct diagnosis *diagnosis, const struct sight *sight);
+/* The text, with that of a GPU's figure in this aspect after it, if any. */
+const char *diagnosis_with_sight(const struct diagnosis *diagnosis,
+    const char *text, uint32_t gpu, enum aspect aspect);
+int diagnosis_same_model(
+    const struct gpu_facts *one, const struct gpu_facts *other);
 
 #endif

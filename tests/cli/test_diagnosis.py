@@ -86,6 +86,10 @@ MADE = [
     # Narrow though nothing says so: only its siblings tell.
     (machine("hgx_h200_x8", gpu(1, HIDDEN8)),
      [(LINK, "pcie_gpu", 1, None)], 0, OK),
+    # The same where GPUs have nothing but this link between them.
+    (machine("pcie_dual_socket", gpu(3, """pcie = { down = 14.0; up = 14.0; };
+       rate = { h2d = 13.1; d2h = 13.1; };""")),
+     [(LINK, "pcie_gpu", 3, None)], 0, OK),
     # The slot itself is narrower than those of its siblings.
     (machine("pcie_dual_socket", gpu(3, """pcie = { width = 8; max_width = 8;
        down = 14.0; up = 14.0; }; rate = { h2d = 13.1; d2h = 13.1;

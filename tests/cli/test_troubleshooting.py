@@ -50,7 +50,6 @@ for path in (SOURCE / "host/judge").glob("*.c"):
     ids |= set(re.findall(r'\.id = "(\w+)"|static const char \w*id\[\] = "(\w+)"',
                           path.read_text()))
 ids = {name for pair in ids for name in pair if name}
-ids |= set(re.findall(r'\{ "(p2p_off)"', source("host/judge/diagnose_link.c")))
 told("Findings", ids)
 
 codes = re.findall(r'\{ (\d+), "(\w+)", [01],\s*"',

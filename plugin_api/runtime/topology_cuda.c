@@ -99,6 +99,50 @@ static void read_identity(
     }
 }
 
+/* What this function of the simulated driver says; NULL: nothing. */
+static const char *simulated_text(struct topology *topology, const char *name)
+{
+    typedef const char *text_fn(void);
+    void *const address = dlsym(topology->cuda.library, name);
+    text_fn *text = NULL;
+
+    memcpy(&text, &address, sizeof address);
+    return text == NULL || text()[0] == '\0'
+               ? NULL
+               : arena_text(topology->arena, text());
+}
+
+/* The simulated driver says so by a function that no other has. What files tell
+ * of this machine is not true of the simulated one. */
+static void look_for_simulator(struct topology *topology)
+{
+    struct facts *const facts = topology->facts;
+
+    if (dlsym(topology->cuda.library, "nvbw_sim_announce") == NULL) {
+        return;
+    }
+
+    const char *const host = simulated_text(topology, "nvbw_sim_host");
+
+    facts->simulated = 1;
+    facts->profile = simulated_text(topology, "nvbw_sim_announce");
+    facts->iommu = simulated_text(topology, "nvbw_sim_iommu");
+    facts->host = host != NULL ? host : facts->host;
+}
+
+static void read_simulated(struct topology *topology, struct gpu_facts *gpu)
+{
+    typedef int redirect_fn(int device);
+    void *const address =
+        dlsym(topology->cuda.library, "nvbw_sim_acs_redirect");
+    redirect_fn *redirect = NULL;
+
+    memcpy(&redirect, &address, sizeof address);
+    if (redirect != NULL) {
+        gpu->pcie.acs_redirect = redirect(gpu->device);
+    }
+}
+
 static int32_t add_device(
     struct topology *topology, int ordinal, struct error *err)
 {
@@ -110,27 +154,10 @@ static int32_t add_device(
     }
     read_identity(topology, gpu);
     read_attributes(topology, gpu);
-    return NVBW_OK;
-}
-
-/* The simulated driver says so by a function that no other has. */
-static void look_for_simulator(struct topology *topology)
-{
-    typedef const char *announce_fn(void);
-    void *const address = dlsym(topology->cuda.library, "nvbw_sim_announce");
-    void *const host = dlsym(topology->cuda.library, "nvbw_sim_host");
-    announce_fn *announce = NULL;
-    announce_fn *host_of = NULL;
-
-    if (address != NULL) {
-        memcpy(&announce, &address, sizeof address);
-        topology->facts->simulated = 1;
-        topology->facts->profile = arena_text(topology->arena, announce());
-        memcpy(&host_of, &host, sizeof host);
-        if (host_of != NULL && host_of()[0] != '\0') {
-            topology->facts->host = arena_text(topology->arena, host_of());
-        }
+    if (topology->facts->simulated) {
+        read_simulated(topology, gpu);
     }
+    return NVBW_OK;
 }
 
 static int32_t start(

@@ -97,6 +97,9 @@ class Profile:
             return self.gpus[int(number)].get("memory_rate", 0)
         if kind in ("pcie", "nvlink"):
             return self.gpus[int(number)][kind].get(part, 0)
+        if kind == "uplink":
+            return next((g["pcie"]["uplink_rate"] for g in self.gpus[::-1]
+                         if g["pcie"].get("uplink") == number), 0)
         if kind == "host":
             return self.host.get(part, 0)
         return self.host.get("between_nodes", 0)
@@ -128,6 +131,15 @@ class Profile:
     def _load(self, gpu, kind):
         return self.gpus[gpu]["load"].get(kind, 1)
 
+    def _uplink(self, gpu):
+        return self.gpus[gpu]["pcie"].get("uplink", 0)
+
+    def _is_redirected(self, a, b):
+        """Copies from a GPU to the other that no switch passes on."""
+        acs = any(self.gpus[g]["pcie"].get("acs") for g in (a, b))
+        return self.host.get("iommu") == "translated" or (
+            acs and self._uplink(a) == self._uplink(b) != 0)
+
     def host_flow(self, gpu, way, by="ce"):
         """Between a GPU and the host, by copy engine or by kernel; way: h2d,
         d2h, or both: one kernel that moves half of its bytes each way."""
@@ -139,6 +151,8 @@ class Profile:
             crossed["pcie", gpu, "down" if one == "h2d" else "up"] = (1, 1)
             crossed["pcie", gpu, "duplex"] = (
                 self._load(gpu, one + suffix), 1)
+            crossed["uplink", self._uplink(gpu),
+                    "down" if one == "h2d" else "up"] = (1, 1)
             for resource, (cost, weight) in crossed.items():
                 uses.setdefault(resource, []).append((cost / len(ways), weight))
         # What both ways cross counts for their mean.
@@ -161,6 +175,13 @@ class Profile:
         for gpu, way in ((src, out), (dst, into)):
             uses.append(((link, gpu, way), 1, 1))
             uses.append(((link, gpu, "duplex"), load, 1))
+        redirected = nvlink == 0 and self._is_redirected(src, dst)
+        if redirected:
+            uses.append((("pcie", src, "redirect_rate"), 1, 1))
+        if redirected or (
+                nvlink == 0 and self._uplink(src) != self._uplink(dst)):
+            uses.append((("uplink", self._uplink(src), "up"), 1, 1))
+            uses.append((("uplink", self._uplink(dst), "down"), 1, 1))
         if nvlink == 0 and a["node"] != b["node"]:
             uses.append((("between", a["node"], "out"), 1, 1))
             uses.append((("between", b["node"], "in"), 1, 1))

@@ -35,6 +35,8 @@ suites = ( { plugin = "local"; tests = [ "device_local_*" ];
 MACHINES = {
     "laptop_x4": None, "h200_x1": None, "h200_x2": None, "no_peer": None,
     "grace_hopper": None, "mig": None, "pcie_dual_socket": None,
+    "pcie_switched": None, "pcie_switched_acs": "0-2",
+    "pcie_switched_iommu": "0-2",
     "dgx_a100_x8": "0,1,4,6", "gb200_nvl72": "0-2,70,71",
     "hgx_h200_x8": None, "hgx_h200_x8_link_x8": "0,4-6",
     "hgx_h200_x8_far_numa": "0,4", "hgx_h200_x8_nvlink_down": "0-1,5-7",

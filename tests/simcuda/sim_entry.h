@@ -24,6 +24,11 @@ SIM_EXPORT uint64_t nvbw_sim_now_ns(void);
 /* The profile's name. */
 SIM_EXPORT const char *nvbw_sim_announce(void);
 SIM_EXPORT const char *nvbw_sim_host(void);
+/* What a real system tells of by its files: "off", "passthrough" or
+ * "translated"; 1: bridges above the device redirect peers to the root, 0, -1
+ * for a device that is not there. */
+SIM_EXPORT const char *nvbw_sim_iommu(void);
+SIM_EXPORT int nvbw_sim_acs_redirect(int device);
 /* Why there is no simulated machine, or "". */
 SIM_EXPORT const char *nvbw_sim_trouble(void);
 /* The name of a function of the list that this library lacks, or NULL: all are

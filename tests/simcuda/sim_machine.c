@@ -80,6 +80,7 @@ static void set_gpu_capacities(uint32_t gpu)
         [GPU_NVLINK_OUT] = profile->nvlink.out,
         [GPU_NVLINK_DUPLEX] = profile->nvlink.duplex,
         [GPU_MEMORY] = profile->memory_rate,
+        [GPU_REDIRECT] = profile->pcie.redirect_rate,
     };
     const uint32_t slots[GPU_SLOTS] = { [SLOT_H2D] = profile->engines_h2d,
         [SLOT_D2H] = profile->engines_d2h,
@@ -472,6 +473,20 @@ const char *nvbw_sim_announce(void)
 const char *nvbw_sim_host(void)
 {
     return sim_machine()->profile.host_name;
+}
+
+const char *nvbw_sim_iommu(void)
+{
+    return sim_machine()->profile.host.iommu;
+}
+
+int nvbw_sim_acs_redirect(int device)
+{
+    const struct profile *profile = &sim_machine()->profile;
+
+    return device >= 0 && (uint32_t)device < profile->count
+               ? profile->gpus[device].pcie.acs != 0
+               : -1;
 }
 
 const char *nvbw_sim_trouble(void)

@@ -23,6 +23,7 @@ enum gpu_resource {
     GPU_MEMORY,
     GPU_UPLINK_DOWN, /* of the uplink with its number, not its own */
     GPU_UPLINK_UP,
+    GPU_REDIRECT, /* from it to peers by way of the root complex */
     GPU_RESOURCES
 };
 enum node_resource {

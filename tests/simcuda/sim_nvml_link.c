@@ -154,6 +154,9 @@ nvml_result nvmlDeviceGetTopologyCommonAncestor(struct nvmlDevice_st *device,
 
     if (second == gpu) {
         *out = NVML_PATH_INTERNAL;
+    } else if (gpu->pcie.uplink > 0 &&
+               gpu->pcie.uplink == second->pcie.uplink) {
+        *out = NVML_PATH_SINGLE;
     } else {
         *out = second->node == gpu->node ? NVML_PATH_NODE : NVML_PATH_SYSTEM;
     }

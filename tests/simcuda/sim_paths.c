@@ -2,6 +2,8 @@
  * Copyright The nvbw-host authors */
 #include "sim_paths.h"
 
+#include <string.h>
+
 struct path {
     struct sim_machine *machine;
     struct sim_op *op;
@@ -165,6 +167,18 @@ static void use_root(const struct path *path, uint32_t gpu, int towards)
     use_uplink(path, gpu, towards);
 }
 
+/* 1 if no switch passes a copy on from GPU to GPU: its bridges send it up, or
+ * its address is one that only the IOMMU can tell. */
+static int is_redirected(const struct path *path, const struct profile_gpu *a,
+    const struct profile_gpu *b)
+{
+    const int is_behind_switch =
+        a->pcie.uplink > 0 && a->pcie.uplink == b->pcie.uplink;
+
+    return (is_behind_switch && (a->pcie.acs || b->pcie.acs)) ||
+           strcmp(path->machine->profile.host.iommu, "translated") == 0;
+}
+
 static void use_peer(const struct path *path, uint32_t from, uint32_t to)
 {
     const struct profile_gpu *a = path->machine->gpus[from].profile;
@@ -178,8 +192,13 @@ static void use_peer(const struct path *path, uint32_t from, uint32_t to)
     } else {
         use_pcie(path, from, 0);
         use_pcie(path, to, 1);
+        const int redirected = is_redirected(path, a, b);
+
+        if (redirected) {
+            use_gpu(path, from, GPU_REDIRECT, 1);
+        }
         /* Behind one switch peers do not cross its uplink. */
-        if (a->pcie.uplink != b->pcie.uplink) {
+        if (redirected || a->pcie.uplink != b->pcie.uplink) {
             use_uplink(path, from, 0);
             use_uplink(path, to, 1);
         }

@@ -56,10 +56,11 @@ static const struct setting_row gpu_rows[] = { GPU_TEXT(model), GPU_TEXT(uuid),
     GPU_COUNT(pcie.gen), GPU_COUNT(pcie.width), GPU_COUNT(pcie.max_gen),
     GPU_COUNT(pcie.max_width), GPU_REAL(pcie.down), GPU_REAL(pcie.up),
     GPU_REAL(pcie.duplex), GPU_COUNT(pcie.uplink), GPU_REAL(pcie.uplink_rate),
-    GPU_COUNT(nvlink.links), GPU_COUNT(nvlink.active),
-    GPU_COUNT(nvlink.version), GPU_COUNT(nvlink.switched),
-    GPU_REAL(nvlink.line), GPU_REAL(nvlink.in), GPU_REAL(nvlink.out),
-    GPU_REAL(nvlink.duplex), TRANSFER_CLASSES(CLASS_ROWS){ .path = NULL } };
+    GPU_COUNT(pcie.acs), GPU_REAL(pcie.redirect_rate), GPU_COUNT(nvlink.links),
+    GPU_COUNT(nvlink.active), GPU_COUNT(nvlink.version),
+    GPU_COUNT(nvlink.switched), GPU_REAL(nvlink.line), GPU_REAL(nvlink.in),
+    GPU_REAL(nvlink.out), GPU_REAL(nvlink.duplex),
+    TRANSFER_CLASSES(CLASS_ROWS){ .path = NULL } };
 
 #define TOP(type, member) ROW(profile, #member, type, member)
 
@@ -73,7 +74,7 @@ static const struct setting_row top_rows[] = { TOP(SETTING_TEXT, name),
     TOP(SETTING_REAL, host.write), TOP(SETTING_REAL, host.total),
     TOP(SETTING_REAL, host.weight_down), TOP(SETTING_REAL, host.weight_up),
     TOP(SETTING_REAL, host.between_nodes), TOP(SETTING_COUNT, host.far),
-    { .path = NULL } };
+    TOP(SETTING_TEXT, host.iommu), { .path = NULL } };
 
 struct load {
     struct profile *profile;
@@ -202,7 +203,8 @@ static void set_defaults(struct profile *profile)
         .sparse_above_mib = 16,
         .quantum_us = 20,
         .event_resolution_ns = 500,
-        .host = { .nodes = 1, .weight_down = 1, .weight_up = 1 } };
+        .host = {
+            .nodes = 1, .weight_down = 1, .weight_up = 1, .iommu = "off" } };
 }
 
 static void set_gpu_defaults(struct profile_gpu *gpu, uint32_t index)

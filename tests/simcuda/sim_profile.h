@@ -46,7 +46,9 @@ struct profile_link {
     double down, up; /* towards the GPU, from it; 0: no limit */
     double duplex;   /* both together */
     uint32_t uplink; /* number from 1 of the uplink that it shares; 0: none */
-    double uplink_rate; /* of that uplink, each direction */
+    double uplink_rate;   /* of that uplink, each direction */
+    uint32_t acs;         /* 1: bridges above it redirect peers to the root */
+    double redirect_rate; /* of what the root passes on from it to peers then */
 };
 
 struct profile_nvlink {
@@ -97,6 +99,7 @@ struct profile_host {
     double weight_down, weight_up;
     double between_nodes; /* link from node to node, each direction */
     uint32_t far;         /* host memory lies on another node than the GPU */
+    char iommu[16];       /* "off", "passthrough", "translated" */
 };
 
 struct profile {

@@ -6,8 +6,14 @@
 #include <string.h>
 
 #include "diagnosis.h"
+#include "quantity.h"
 
 enum { OF_PEERS = 1u << ASPECT_PEER | 1u << ASPECT_PEER_SM };
+
+static int is_explained(const struct diagnosis *diagnosis, uint32_t gpu)
+{
+    return (diagnosis->suspects.explained[gpu] & (1u << ASPECT_PEER)) != 0;
+}
 
 /* ---- by facts ---- */
 
@@ -99,6 +105,206 @@ static int32_t look_links_down(
     return NVBW_OK;
 }
 
+/* ---- by way of the root complex ---- */
+
+/* Of what both GPUs get with the host over the same links: a pair that has
+ * less is slow. A switch passes copies on at full speed; what a root complex
+ * leaves differs from model to model, so more must be missing there. */
+#define SHARE_OF_SWITCH 0.70
+#define SHARE_OF_ROOT   0.50
+
+/* PCIe pairs that a fact of the machine applies to. */
+struct detour {
+    uint8_t *is_slow; /* by position of one GPU and the other, gpus x gpus */
+    uint32_t slow, measured;
+    uint32_t from, to; /* of the slowest */
+    double host;       /* what its GPUs get with the host; NaN: not measured */
+    const struct sight *worst;
+};
+
+static int is_path(const struct pair_facts *pair, const char *path)
+{
+    return pair->path != NULL && strcmp(pair->path, path) == 0;
+}
+
+static int is_behind_switch(const struct pair_facts *pair)
+{
+    return is_path(pair, "PIX") || is_path(pair, "PXB");
+}
+
+/* Copies from one root complex to another leave by it anyway. */
+static int has_redirect(
+    const struct facts *facts, const struct pair_facts *pair)
+{
+    return (is_behind_switch(pair) || is_path(pair, "PHB")) &&
+           (facts->gpus[pair->from].pcie.acs_redirect == 1 ||
+               facts->gpus[pair->to].pcie.acs_redirect == 1);
+}
+
+static int is_translated(
+    const struct facts *facts, const struct pair_facts *pair)
+{
+    (void)pair;
+    return facts->iommu != NULL && strcmp(facts->iommu, "translated") == 0;
+}
+
+/* The worse of both ways between two GPUs by what it reaches. */
+static const struct sight *least_way(
+    const struct diagnosis *diagnosis, uint32_t one, uint32_t other)
+{
+    const struct sight *const there =
+        suspects_least_pair(&diagnosis->suspects, one, other);
+    const struct sight *const back =
+        suspects_least_pair(&diagnosis->suspects, other, one);
+
+    return isnan(there->figure) || back->figure < there->figure ? back : there;
+}
+
+/* The lesser of both GPUs' figures with the host. */
+static double host_of_pair(
+    const struct diagnosis *diagnosis, const struct pair_facts *pair)
+{
+    const double one =
+        suspects_least(&diagnosis->suspects, pair->from, ASPECT_HOST)->figure;
+    const double other =
+        suspects_least(&diagnosis->suspects, pair->to, ASPECT_HOST)->figure;
+
+    return isnan(one) || isnan(other) ? (double)NAN : fmin(one, other);
+}
+
+static void look_at_way(const struct diagnosis *diagnosis,
+    const struct pair_facts *pair, struct detour *detour)
+{
+    const struct sight *const sight =
+        least_way(diagnosis, pair->from, pair->to);
+    const double host = host_of_pair(diagnosis, pair);
+    /* Without a figure, what is usual for the link stands for it. */
+    const double reference =
+        isnan(host) ? SUSPECT_USUAL * sight->figure / sight->utilisation : host;
+    const double share =
+        is_behind_switch(pair) ? SHARE_OF_SWITCH : SHARE_OF_ROOT;
+
+    if (isnan(sight->figure)) {
+        return;
+    }
+    detour->measured++;
+    if (!(sight->figure < share * reference)) {
+        return;
+    }
+    detour->is_slow[pair->from * diagnosis->facts->gpus_count + pair->to] = 1;
+    detour->slow++;
+    if (detour->worst == NULL || sight->figure < detour->worst->figure) {
+        detour->worst = sight;
+        detour->host = host;
+        detour->from = pair->from;
+        detour->to = pair->to;
+    }
+}
+
+static int32_t find_detour(const struct diagnosis *diagnosis,
+    int (*applies)(const struct facts *, const struct pair_facts *),
+    struct detour *out)
+{
+    const struct facts *const facts = diagnosis->facts;
+
+    *out = (struct detour){ .is_slow = arena_alloc(diagnosis->judging->arena,
+                                (size_t)facts->gpus_count * facts->gpus_count,
+                                1) };
+    FAIL_IF(out->is_slow == NULL, diagnosis->judging->err, NVBW_E_SYSTEM,
+        "no memory to diagnose");
+    for (uint32_t i = 0; i < facts->pairs_count; i++) {
+        const struct pair_facts *const pair = &facts->pairs[i];
+
+        if (pair->from < pair->to && pair->nvlinks == 0 &&
+            applies(facts, pair) && !is_explained(diagnosis, pair->from) &&
+            !is_explained(diagnosis, pair->to)) {
+            look_at_way(diagnosis, pair, out);
+        }
+    }
+    return NVBW_OK;
+}
+
+/* "9.00 GB/s where both have 26.30 GB/s with the host (...)". */
+static const char *detour_sight(
+    const struct diagnosis *diagnosis, const struct detour *detour)
+{
+    struct arena *const arena = diagnosis->judging->arena;
+    struct sight alone = *detour->worst;
+    char figure[32];
+    char host[32];
+
+    if (isnan(detour->host)) {
+        alone.ratio = NAN;
+        return diagnosis_sight(diagnosis, &alone);
+    }
+    quantity_format(
+        alone.figure, NVBW_UNIT_BYTES_PER_SECOND, figure, sizeof figure);
+    quantity_format(
+        detour->host, NVBW_UNIT_BYTES_PER_SECOND, host, sizeof host);
+    return arena_format(arena, "%s where both have %s with the host (%s)",
+        figure, host, alone.testcase);
+}
+
+static int32_t report_detour(struct diagnosis *diagnosis,
+    const struct diagnosis_rule *rule, const struct detour *detour)
+{
+    const struct gpu_facts *const gpus = diagnosis->facts->gpus;
+    const char *const sight = detour_sight(diagnosis, detour);
+
+    if (detour->slow == 1) {
+        return diagnosis_report(diagnosis, rule, (int32_t)detour->from,
+            (int32_t)detour->to, NULL, sight);
+    }
+    return diagnosis_report(diagnosis, rule, -1, -1, NULL,
+        arena_format(diagnosis->judging->arena,
+            "%u of %u such pairs are slow, %d and %d have %s", detour->slow,
+            detour->measured, gpus[detour->from].index, gpus[detour->to].index,
+            sight));
+}
+
+static void explain_detour(
+    struct diagnosis *diagnosis, const struct detour *detour)
+{
+    const uint32_t gpus = diagnosis->facts->gpus_count;
+
+    for (uint32_t i = 0; i < gpus * gpus; i++) {
+        if (detour->is_slow[i]) {
+            suspects_explain(&diagnosis->suspects, i / gpus, OF_PEERS);
+            suspects_explain(&diagnosis->suspects, i % gpus, OF_PEERS);
+        }
+    }
+}
+
+/* Either is enough to make the detour, so each is told where both are there:
+ * pairs are left to the rule of the IOMMU. */
+static int32_t look_redirect(
+    struct diagnosis *diagnosis, const struct diagnosis_rule *rule)
+{
+    struct detour detour;
+
+    TRY(find_detour(diagnosis, has_redirect, &detour));
+    if (detour.slow == 0) {
+        return NVBW_OK;
+    }
+    if (!is_translated(diagnosis->facts, NULL)) {
+        explain_detour(diagnosis, &detour);
+    }
+    return report_detour(diagnosis, rule, &detour);
+}
+
+static int32_t look_translation(
+    struct diagnosis *diagnosis, const struct diagnosis_rule *rule)
+{
+    struct detour detour;
+
+    TRY(find_detour(diagnosis, is_translated, &detour));
+    if (detour.slow == 0) {
+        return NVBW_OK;
+    }
+    explain_detour(diagnosis, &detour);
+    return report_detour(diagnosis, rule, &detour);
+}
+
 /* ---- by figures ---- */
 
 static int has_nvlink(const struct facts *facts, uint32_t from, uint32_t to)
@@ -106,11 +312,6 @@ static int has_nvlink(const struct facts *facts, uint32_t from, uint32_t to)
     const struct pair_facts *const pair = facts_pair(facts, from, to);
 
     return pair != NULL && pair->nvlinks > 0;
-}
-
-static int is_explained(const struct diagnosis *diagnosis, uint32_t gpu)
-{
-    return (diagnosis->suspects.explained[gpu] & (1u << ASPECT_PEER)) != 0;
 }
 
 /* The worse of both ways between two GPUs. */
@@ -213,6 +414,29 @@ static const struct diagnosis_rule rules[] = {
         .action = "drain the machine; reseat GPU board or bridge, then reset",
         .next = "`nvidia-smi nvlink -s` and `-e` name links and errors; look "
                 "for Xid 74" },
+    { .id = "acs_redirect",
+        .looks_at = "peers over PCIe far below what both get with the host, "
+                    "and bridges above them that redirect (ACS)",
+        .look = look_redirect,
+        .sentence = "sends copies between GPUs up to the root complex (ACS "
+                    "redirect)",
+        .of_two = "reach each other by the root complex only (ACS redirect)",
+        .action = "disable ACS redirect on the bridges above these GPUs: in "
+                  "firmware, or pci=disable_acs_redir= for the kernel",
+        .next =
+            "ReqRedir+ in ACSCtl of `lspci -vvv` names the bridges; `setpci "
+            "-s BRIDGE ECAP_ACS+6.w=0` clears it until the next boot: "
+            "measure again" },
+    { .id = "iommu_translates",
+        .looks_at = "peers over PCIe far below what both get with the host, "
+                    "and an IOMMU that translates",
+        .look = look_translation,
+        .sentence = "sends copies between GPUs through the IOMMU",
+        .of_two = "reach each other through the IOMMU only",
+        .action = "set the IOMMU to passthrough (iommu=pt for the kernel) or "
+                  "switch it off in firmware",
+        .next = "/sys/kernel/iommu_groups/0/type must say identity after the "
+                "boot, or not be there: measure again" },
     { .id = "nvlink_pcie_speed",
         .looks_at = "figures of all pairs with NVLink against their links",
         .look = look_at_pcie_speed,

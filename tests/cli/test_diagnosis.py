@@ -28,6 +28,7 @@ suites = ( { plugin = "ce_h2d"; id = "at_once";
 KERNELS_AT_ONCE = """
 suites = ( { plugin = "sm_d2d"; tests = [ "one_to_all_read_sm" ]; } );
 """
+NO_HOST = 'suites = ( { plugin = "ce_h2d"; enabled = false; } );'
 NO_PAIRS = 'suites = ( { plugin = "ce_d2d"; enabled = false; } );'
 LINK, MEMORY = "physical link", "memory kind and NUMA side"
 THROTTLE, CROWD = "throttling", "concurrency and serialisation"
@@ -58,6 +59,7 @@ HEALTHY = [(name, [], 0, states) for name, states in (
     ("laptop_x4", OK), ("h200_x1", OK | {"skip"}), ("h200_x2", OK),
     ("hgx_h200_x8", OK), ("dgx_a100_x8", OK),
     ("grace_hopper", OK | {"skip"}), ("pcie_dual_socket", OK),
+    ("pcie_switched", OK),
     ("mig", OK | {"skip"}), ("no_peer", OK | {"skip"}))]
 SHIPPED = [
     ("hgx_h200_x8_link_x8", [(LINK, "pcie_width", 5, None)], 0, OK),
@@ -71,6 +73,8 @@ SHIPPED = [
     ("hgx_h200_x8_throttled", [(THROTTLE, "slow_clocks", 3, None)], 0, OK,
      "telemetry = { enabled = false; };"),
     ("hgx_h200_x8_slow_gpu", [(THROTTLE, "slow_gpu", 7, None)], 0, OK),
+    ("pcie_switched_acs", [(LINK, "acs_redirect", None, None)], 0, OK),
+    ("pcie_switched_iommu", [(LINK, "iommu_translates", None, None)], 0, OK),
     ("hgx_h200_x8_gpu_lost", [(None, "gpu_lost", 4, None)], 3, None),
 ]
 MADE = [
@@ -113,6 +117,30 @@ MADE = [
     # One way only is enough.
     (machine("dgx_a100_x8", gpu(7, "nvlink = { in = 200.0; };")),
      [(LINK, "nvlink_gpu", 7, None)], 0, OK),
+    # Redirecting or translating is no fault by itself: peers that are fast all
+    # the same, or over NVLink.
+    *((machine(name, more=f"gpu = {{ pcie = {{ acs = 1; redirect_rate = 0.0; }};"
+               f" }}; host = {{ iommu = {iommu}; }};"), [], 0, OK)
+      for name in ("pcie_switched", "pcie_dual_socket", "hgx_h200_x8",
+                   "dgx_a100_x8") for iommu in ('"off"', '"translated"')),
+    # Nor are slow peers where neither is there: this is another fault.
+    (machine("pcie_switched", more="gpu = { rate = { peer_read = 9.0; "
+             "peer_write = 9.0; }; }; host = { iommu = \"passthrough\"; };"),
+     [], 0, OK),
+    # One switch of two, both at once, and beside another fault.
+    (machine("pcie_switched", gpu(0, "pcie = { acs = 1; };"),
+             gpu(1, "pcie = { acs = 1; };")),
+     [(LINK, "acs_redirect", 0, 1)], 0, OK),
+    (machine("pcie_switched_acs", more='host = { iommu = "translated"; };'),
+     [(LINK, "acs_redirect", None, None),
+      (LINK, "iommu_translates", None, None)], 0, OK),
+    (machine("pcie_switched_acs", gpu(3, """pcie = { width = 8; down = 14.0;
+       up = 14.0; }; rate = { h2d = 13.1; d2h = 13.1; };""")),
+     [(LINK, "pcie_width", 3, None), (LINK, "acs_redirect", 0, 1)], 0, OK),
+    # The host was not measured: by the link itself.
+    (machine("pcie_switched_acs"), [(LINK, "acs_redirect", None, None)], 0, OK,
+     NO_HOST),
+    (machine("pcie_switched"), [], 0, OK, NO_HOST),
     # One socket: all of its GPUs.
     (machine("hgx_h200_x8", *(gpu(i, "rate = { h2d = 36.0; d2h = 36.0; };")
                               for i in (4, 5, 6, 7))),

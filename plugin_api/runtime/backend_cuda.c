@@ -6,9 +6,7 @@
 
 #include "clock.h"
 #include "cuda_session.h"
-#include "driver_codes.h"
 #include "flow.h"
-#include "peers.h"
 
 #define CLOCK_GAP_NS    50e3 /* that is always forgiven */
 #define CLOCK_GAP_RATIO 0.02
@@ -20,19 +18,6 @@ enum { SLOWEST_BYTES_PER_NS = 1 };
 
 static const uint64_t look_every_ns = UINT64_C(1) * 1000 * 1000 * 1000;
 static const uint64_t sample_spare_ns = UINT64_C(10) * 1000 * 1000 * 1000;
-
-/* A team that lost a rank is of no use any more either. */
-static void note_poison(
-    struct engine *engine, int32_t status, const struct error *err)
-{
-    if (status == PEERS_E_LOST) {
-        engine->poisoned = 1;
-    }
-    if (status == NVBW_E_CUDA &&
-        (driver_code_is_sticky(err->code) || err->code == CU_ERROR_TIMEOUT)) {
-        engine->poisoned = 1;
-    }
-}
 
 static int32_t open_backend(struct session *session, struct error *err)
 {
@@ -54,7 +39,7 @@ static int32_t open_backend(struct session *session, struct error *err)
         team_agree(cuda, "open", cuda_session_open(cuda, err), err);
 
     if (status < 0) {
-        note_poison(cuda->engine, status, err);
+        engine_note_poison(cuda->engine, status, err);
         cuda_session_close(cuda);
     }
     return status;
@@ -105,7 +90,7 @@ static int32_t prepare_backend(struct session *session, uint64_t copies,
     const int32_t status = team_agree(
         cuda, "prepare", prepare_session(cuda, copies, background, err), err);
 
-    note_poison(cuda->engine, status, err);
+    engine_note_poison(cuda->engine, status, err);
     return status;
 }
 
@@ -486,7 +471,7 @@ static int32_t sample_backend(
     const int32_t status =
         team_agree(cuda, "sample", take_sample(cuda, out, err), err);
 
-    note_poison(cuda->engine, status, err);
+    engine_note_poison(cuda->engine, status, err);
     return status;
 }
 
@@ -506,7 +491,7 @@ static int32_t verify_backend(struct session *session, struct error *err)
     const int32_t status =
         team_agree(cuda, "verify", team_verify(cuda, compare_all, err), err);
 
-    note_poison(cuda->engine, status, err);
+    engine_note_poison(cuda->engine, status, err);
     return status;
 }
 

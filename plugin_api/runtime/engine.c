@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "driver_codes.h"
 #include "engine_state.h"
 #include "flow.h"
 #include "peers.h"
@@ -237,6 +238,19 @@ static int32_t need_gpus_of(
     return NVBW_OK;
 }
 
+/* A team that lost a rank is of no use any more either. */
+void engine_note_poison(
+    struct engine *engine, int32_t status, const struct error *err)
+{
+    if (status == PEERS_E_LOST) {
+        engine->poisoned = 1;
+    }
+    if (status == NVBW_E_CUDA &&
+        (driver_code_is_sticky(err->code) || err->code == CU_ERROR_TIMEOUT)) {
+        engine->poisoned = 1;
+    }
+}
+
 static int32_t run_session(
     struct engine *engine, struct session *session, struct error *err)
 {
@@ -252,6 +266,7 @@ static int32_t run_session(
     }
     if (status >= 0 && session->backend == &backend_cuda) {
         status = need_gpus_of(engine, session, &local);
+        engine_note_poison(engine, status, &local);
     }
     if (status < 0) {
         settle_failed(session, &local);

@@ -46,6 +46,10 @@ struct engine {
 /* The GPU at this position of the facts, open. */
 int32_t engine_gpu(struct engine *engine, int32_t position, struct gpu **out,
     struct error *err);
+/* What failed with this may have left a GPU behind that this process cannot use
+ * any more: then it is done with GPUs. */
+void engine_note_poison(
+    struct engine *engine, int32_t status, const struct error *err);
 /* The device address of a word. */
 static inline cu_address engine_word(const struct engine *engine, uint32_t word)
 {

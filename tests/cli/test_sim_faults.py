@@ -374,6 +374,9 @@ def deeds_of(folder):
          {"says": "uncorrectable ECC error"}),
         ("gpu_lost=1@20", 3, "error", "driver", {1}, {}),
         ("kernel:fail=20", 4, "error", "driver", 1, {"says": "Xid"}),
+        # While the GPU is opened: it is of no use to this worker any more.
+        ("kernel:fail=1", 4, "error", "driver", 1,
+         {"suites": HOST + PEER % "", "says": "first kernels"}),
         # What is computed from the cell that was hit ends as that did.
         ("kernel:fail=20", 4, "error", "driver", 2, {"suites": LOCAL}),
         ("kernel:fail=4", 4, "error", "driver", 1, {"suites": STREAM}),

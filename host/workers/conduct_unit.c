@@ -274,29 +274,10 @@ static int32_t know_before(struct conductor *conductor, struct unit *unit,
     return NVBW_OK;
 }
 
-/* Which GPUs a cell touches matters only where some are tainted; a recorded
- * run that fails leaves the cell's place on its axes to tell. */
-static int32_t record_flows(
-    struct unit_run *run, struct recording *recording, struct error *err)
-{
-    struct conductor *const conductor = run->conductor;
-    struct cause cause;
-
-    if (conductor->taint.count == 0) {
-        return NVBW_OK;
-    }
-    TRY(interview_record(conductor->request->setup, &conductor->crew,
-        &conductor->request->evidence->facts, run->unit, run->arena, recording,
-        &cause, err));
-    run->recording = recording;
-    return NVBW_OK;
-}
-
 static int32_t work(struct unit_run *run, struct unit *unit,
     const struct verdicts *before, uint32_t *out_worked, struct error *err)
 {
     const struct conduct_watch *const watch = run->conductor->request->watch;
-    struct recording recording = { .labels = NULL };
     struct attempts attempts;
     struct cause known;
     struct cause cut;
@@ -314,7 +295,6 @@ static int32_t work(struct unit_run *run, struct unit *unit,
     }
     if (known.state == STATE_NONE && wanted > 0) {
         *out_worked = 1;
-        TRY(record_flows(run, &recording, err));
     }
     TRY(make_attempts(run, &attempts, &known, err));
     if (known.state != STATE_NONE) {

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "health.h"
 #include "host_clock.h"
 #include "select.h"
 #include "state.h"
 #include "unit_frames.h"
+#include "unit_taint.h"
 
 enum {
     JOURNAL_SPARE = 16, /* part that is kept for words on what is left then */
@@ -99,29 +99,6 @@ static int32_t cut_off(
     }
     memset(run->wanted.has, 0, run->wanted.span);
     run->wanted.count = 0;
-    return NVBW_OK;
-}
-
-static int32_t block_tainted(struct unit_run *run, struct error *err)
-{
-    const struct facts *const facts = &run->conductor->request->evidence->facts;
-
-    for (int32_t cell = wanted_next(&run->wanted, 0); cell >= 0;
-         cell = wanted_next(&run->wanted, (uint32_t)cell + 1)) {
-        const int32_t gpu = taint_blocks(
-            &run->conductor->taint, run->unit, (uint32_t)cell, run->recording);
-        struct cause cause = { .state = STATE_BLOCKED, .reason = "tainted" };
-
-        if (gpu < 0) {
-            continue;
-        }
-        snprintf(cause.text, sizeof cause.text,
-            "GPU %d stopped responding earlier in the run",
-            facts->gpus[gpu].index);
-        wanted_remove(&run->wanted, (uint32_t)cell);
-        TRY(ledger_settle(&run->conductor->ledger, run->unit, run->attempt,
-            (uint32_t)cell, &cause, err));
-    }
     return NVBW_OK;
 }
 
@@ -361,31 +338,6 @@ static void blame_first(struct unit_run *run)
     }
 }
 
-/* A worker that had to be left behind, or that says that its GPU is of no use
- * to it any more. */
-static int is_gpu_in_doubt(const struct worker_end *end)
-{
-    return end->abandoned ||
-           (end->has_bye && strcmp(end->bye_why, "poisoned") == 0);
-}
-
-static int32_t check_gpus_left(struct unit_run *run, struct error *err)
-{
-    struct conductor *const conductor = run->conductor;
-
-    if (!is_gpu_in_doubt(&conductor->runner.worker.end) ||
-        conductor->crew.signals > 0 || conductor->mpi) {
-        return NVBW_OK;
-    }
-
-    const int is_known = run->gpus_count > 0;
-
-    return health_check(conductor->request->setup, &conductor->crew,
-        &conductor->ledger, is_known ? run->gpus : run->unit->gpus,
-        is_known ? run->gpus_count : run->unit->gpus_count, &conductor->taint,
-        err);
-}
-
 /* Cells that ran side by side and of which it is not known who ended the
  * worker. Those on a GPU that is of no use any more are not tried again: that
  * is who it was. */
@@ -455,12 +407,13 @@ static int32_t after_end(struct unit_run *run, struct error *err)
     }
     blame_first(run);
     if (is_doubtful(run, &cause)) {
-        TRY(check_gpus_left(run, err));
+        TRY(unit_taint_check(run, err));
+        TRY(unit_taint_record(run, err));
         TRY(doubt_in_flight(run, &cause, err));
         return runner_note_end(&conductor->runner, &conductor->ledger, err);
     }
     TRY(settle_in_flight(run, &cause, err));
-    TRY(check_gpus_left(run, err));
+    TRY(unit_taint_check(run, err));
     return runner_note_end(&conductor->runner, &conductor->ledger, err);
 }
 
@@ -548,7 +501,7 @@ static int32_t run_wanted(struct unit_run *run, struct error *err)
         if (conductor_is_cut(run->conductor, &cut)) {
             return cut_off(run, &cut, err);
         }
-        TRY(block_tainted(run, err));
+        TRY(unit_taint_block(run, err));
         if (run->barren >= BARREN_LIMIT) {
             return run->doubt.count > 0 ? doubt_rest(run) : give_up(run, err);
         }

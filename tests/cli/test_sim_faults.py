@@ -36,6 +36,14 @@ AT_ONCE = """{ plugin = "sm_d2d"; tests = [ "one_to_all_read_sm" ]; },"""
 LOCAL = """{ plugin = "local"; tests = [ "device_local_copy" ]; },"""
 STREAM = """{ plugin = "local"; tests = [ "stream_triad" ];
   params = { ladder = "64 KiB"; }; },"""
+# The ring is one measurement of five cells, then there are four of two.
+PATTERN = """{ plugin = "pattern"; params = { flows = (
+  { name = "ring"; from = "gpu:*"; to = "gpu:+1"; },
+  { name = "turn"; from = "gpu:*"; to = "gpu:+1"; by = "sm";
+    order = "in_turn"; } ); }; },"""
+# Of each GPU three rates, and two cells that are computed from them.
+ACCESS = """{ plugin = "access"; tests = [ "access_stride" ];
+  params = { strides = "1, 4"; }; },"""
 LATER = 'limits = ( { match = "*"; min = "95 GB/s"; } );'
 OTHERS = """
   { plugin = "ce_d2d"; tests = [ "device_to_device_memcpy_write_ce" ];
@@ -313,11 +321,11 @@ def check_when_full(folder):
     return done
 
 
-def copies_of(folder, mode):
+def copies_of(folder, mode, suites=HOST):
     """The numbers of the copies that are the last of a sample."""
     log = folder.path / "copies"
     log.unlink(missing_ok=True)
-    run(folder, "", mode=mode, calls=log)
+    run(folder, "", mode=mode, suites=suites, calls=log)
     found = []
     number = 0
     for line in log.read_text().splitlines():
@@ -363,6 +371,8 @@ def deeds_of(folder):
     then = operations_of(folder, 1, HOST) + 1
     slow = {"suites": HOST + BACK, "says": "is below 47.00 GB/s"}
     less = {"suites": HOST + PEER % LATER, "says": "is below 95.00 GB/s"}
+    pattern = {"suites": PATTERN}
+    access = {"suites": ACCESS}
     return (
         (f"slow=1@{then}", 1, "fail", "limit", back_of_gpu_1, slow),
         (f"pcie=1@{then}", 1, "fail", "limit", back_of_gpu_1, slow),
@@ -382,6 +392,19 @@ def deeds_of(folder):
         ("kernel:fail=4", 4, "error", "driver", 1, {"suites": STREAM}),
         ("kernel:fail=14", 4, "error", "driver", 1, {"suites": STREAM}),
         ("cuStreamQuery:5=hang", 4, "timeout", None, 2, {"suites": LOCAL}),
+        ("kernel:fail=6", 4, "error", "driver", 5, pattern),
+        (f"cuLaunchKernel:60={CODE}", 4, "error", "driver", 5, pattern),
+        (f"cuMemAlloc:2={CODE}", 4, "error", "driver", 5, pattern),
+        ("cuStreamQuery:40=hang", 4, "timeout", None, 5, pattern),
+        ("alloc_above=512KiB", 4, "skip", "memory", everything, pattern),
+        # A rate, and what is computed from it: all rows, of the coalesced one.
+        ("kernel:fail=6", 4, "error", "driver", 3, access),
+        ("kernel:fail=60", 4, "error", "driver", 2, access),
+        (f"cuLaunchKernel:60={CODE}", 4, "error", "driver", 2, access),
+        (f"cuMemAlloc:8={CODE}", 4, "error", "driver", 2, access),
+        ("stream:hang=60", 4, [("timeout", None), ("error", "driver")], None,
+         3, access),
+        ("alloc_above=512KiB", 4, "skip", "memory", everything, access),
         ("kernel:serial", 4, "invalid", "serialised", everything,
          {"suites": AT_ONCE}),
         ("peer:drop", 1, "mismatch", "wrong_data", of_pairs,
@@ -476,7 +499,23 @@ def check_counters(folder):
     walked.append("multicast:drop=1")  # by test_multicast.py
 
 
+def check_lost(folder):
+    """A GPU that is gone costs the measurement in flight; what comes later is
+    not tried, whether or not its cells name their GPU."""
+    for suites, in_flight in ((PATTERN, 5), (ACCESS, 1)):
+        report = check_run(
+            folder, "gpu_lost=1@20", 3,
+            [("error", "driver"), ("blocked", "tainted")], None, in_flight + 4,
+            suites=suites)
+        equal([c["state"] for c in cells_of(report)].count("error"), in_flight,
+              f"gpu_lost: cells that were tried ({suites[:22]})")
+
+
 def check_copies(folder):
+    # One flow of the ring and what is summed up of all.
+    flipped = copies_of(folder, "fixed", PATTERN)[4]
+    check_run(folder, f"copy:flip={flipped}", 1, "mismatch", "wrong_data", 2,
+              suites=PATTERN)
     flipped = copies_of(folder, "fixed")[1]
     check_run(folder, f"copy:flip={flipped}", 1, "mismatch", "wrong_data", {0})
     # Every copy has a slice of its own in this mode: none can hide another.
@@ -504,6 +543,7 @@ with Folder() as f:
             check_run(f, *deed, **settings)
         check_busy(f)
         check_counters(f)
+        check_lost(f)
         check_copies(f)
         check_all_are_walked()
     if os.environ.get("NVBW_LONG"):  # the facts worker has a minute

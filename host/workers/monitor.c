@@ -436,6 +436,8 @@ int32_t monitor_tick(
             release_askers(monitor);
         }
     }
+    monitor_release_overdue(monitor, &monitor->asked, out_due_ns);
+    monitor_release_overdue(monitor, &monitor->waiting, out_due_ns);
     if (!can_ask(monitor) || monitor->measuring) {
         return NVBW_OK;
     }
@@ -443,7 +445,7 @@ int32_t monitor_tick(
         TRY(poll_all(monitor, err));
     }
     /* An answer that is open ends by itself, or at its deadline. */
-    if (monitor->asked.number == 0) {
+    if (monitor->asked.number == 0 && monitor->poll_due_ns < *out_due_ns) {
         *out_due_ns = monitor->poll_due_ns;
     }
     return NVBW_OK;

@@ -8,11 +8,12 @@
  * each run worker waits for its reading: until NVML is open, for at most 5 s
  * from the run's begin, and then at most for an answer's 5 s. What a run of a
  * few cells finds must not depend on which worker opens its driver first.
- * Later ones wait 20 ms. While the watch worker is restarted and after it was
- * given up, who asks is told at once that there is no reading. One that hangs,
- * dies or breaks the protocol is replaced twice; then, and where NVML cannot
- * be opened at all, the run goes on without telemetry and an event `telemetry`
- * says why in one sentence, and whether there was some before. */
+ * Later ones wait 20 ms, and so does everybody when the run has waited 20 s.
+ * While the watch worker is restarted and after it was given up, who asks is
+ * told at once that there is no reading. One that hangs, dies or breaks the
+ * protocol is replaced twice; then, and where NVML cannot be opened at all, the
+ * run goes on without telemetry and an event `telemetry` says why in one
+ * sentence, and whether there was some before. */
 #ifndef NVBW_MONITOR_H
 #define NVBW_MONITOR_H
 
@@ -51,6 +52,7 @@ struct monitor_question {
     /* Of the asker: since when it waits, the deadline that it was given for
      * that, and how much later it is than the one that it had. */
     uint64_t waits_from_ns, deadline_ns, lent_ns;
+    uint64_t waits_until_ns; /* then it goes on without */
 };
 
 struct monitor {

@@ -15,13 +15,17 @@ void monitor_answer(
 
 /* A cell's time is for measuring: its deadline waits with the asker, as long as
  * the monitor has patience; what is used of that is gone, so that a worker that
- * asks and asks does not live for ever. The question remembers what was lent:
- * one question of an asker at a time. */
+ * asks and asks does not live for ever, and waits 20 ms at most when all is.
+ * The question remembers what was lent: one question of an asker at a time. */
 void monitor_lend_time(
     struct monitor *monitor, struct monitor_question *question);
 /* What was lent and not used, if anything was. */
 void monitor_take_time_back(
     struct monitor *monitor, struct monitor_question *question);
+/* Lets an asker go on that has waited for as long as it had time. *due_ns: no
+ * later than when that will be. */
+void monitor_release_overdue(struct monitor *monitor,
+    struct monitor_question *question, uint64_t *due_ns);
 /* Takes that back and answers. */
 void monitor_answer_question(struct monitor *monitor,
     struct monitor_question *question, const char *throttled);

@@ -440,6 +440,9 @@ def deeds_of(folder):
         ("nvmlDeviceGetClockInfo:11=hang", 0, None, None, 0, {}),
         ("nvmlDeviceGetClockInfo:11=kill", 0, None, None, 0, {}),
         ("cuMemAlloc:1=kill", 4, "crash", None, 1, {}),
+        # It always answers, and takes all the time that there is for it.
+        ("nvmlEventSetWait_v2:1+=late", 0, None, None, 0,
+         {"suites": HOST + PEER % ""}),
         (f"throttle=1@{then + 1}", 3, "invalid", "throttled", back_of_gpu_1,
          {"suites": HOST + BACK, "says": "hardware thermal slowdown"}),
         # A worker that comes later sees another machine than the first did

@@ -4,8 +4,9 @@
 simulator strikes: each must end in its named state, hit no other cell, and
 leave nothing behind. The processes of a run share one simulated machine, so
 that the n-th call is the n-th of the machine. What must happen follows from
-the class of a function, not from what was seen. Arguments: "functions" or
-"deeds" for one part of it."""
+the class of a function, not from what was seen. Arguments: "functions",
+"deeds" or "walk" for one part of it."""
+import concurrent.futures
 import re
 import struct
 import time
@@ -14,15 +15,21 @@ from harness import *
 
 CODE = 304  # CUDA_ERROR_OPERATING_SYSTEM: nothing is broken for good
 GPUS = 4
-DEADLINE_S = 2
+# Of a cell, where something hangs; otherwise nothing depends on speed.
+DEADLINE_S = 2 if PATIENCE == 1 else 4
+UNHURRIED_S = 120
+# A worker that opens its driver has five times as long.
+OPENINGS = 5
 # A worker that hangs is asked, then told, then killed; the machine may be busy.
-GRACE_S = 30
+GRACE_S = 30 if PATIENCE == 1 else 90
+# Runs that hang sleep: so many go at once.
+AT_A_TIME = 4 if PATIENCE == 1 else 2
 FACTS_DEADLINE_S = 60
 
 PLAN = """
 name = "faults";
 defaults = { mode = "%s"; buffer_size = "1 MiB"; samples = 3; copies = 2;
-  warmup = 1; max_samples = 8; timeout = "2 s"; };
+  warmup = 1; max_samples = 8; timeout = "%d s"; };
 suites = ( %s { plugin = "null"; tests = [ "null_cell" ]; } ); %s
 """
 # What is hit must be in the first suites; the null suite must be measured.
@@ -116,6 +123,7 @@ def functions_of_the_table():
     return used, {symbol for _, symbol in rows} - used
 
 
+WAITS = re.compile("hang|late")
 walked = []  # the faults of all runs
 
 
@@ -125,7 +133,8 @@ def run(folder, fault, mode="fixed", calls=None, suites=HOST, devices=None,
     walked.append(fault)
     for name in ("report.json",) if again else ("machine", "report.json"):
         (folder.path / name).unlink(missing_ok=True)
-    folder.write("p.cfg", PLAN % (mode, suites, more))
+    timeout_s = DEADLINE_S if WAITS.search(fault) else UNHURRIED_S
+    folder.write("p.cfg", PLAN % (mode, timeout_s, suites, more))
     env = {"NVBW_SIM_FAULTS": fault,
            "NVBW_SIM_SEGMENT": str(folder.path / "machine")}
     if calls:
@@ -200,7 +209,7 @@ def check_run(folder, fault, exit_code, state, reason, hit, says="",
     check_others(report, {place(c) for c in struck}, fault)
     check_nothing_is_left(folder, fault)
     limit = GRACE_S + (FACTS_DEADLINE_S if "cuInit:1=hang" in fault or
-                       fault.startswith("nvml") else DEADLINE_S)
+                       fault.startswith("nvml") else OPENINGS * DEADLINE_S)
     check(seconds < limit, f"{fault}: {seconds:.1f} s")
     return report
 
@@ -452,6 +461,39 @@ def deeds_of(folder):
     )
 
 
+def check_deeds(deeds):
+    """Those that wait go side by side, each in a folder of its own."""
+    def check_deed(deed):
+        with Folder() as folder:
+            check_run(folder, *deed[:-1], **deed[-1])
+
+    with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as waiting:
+        list(waiting.map(check_deed, (d for d in deeds if WAITS.search(d[0]))))
+    for deed in deeds:
+        if not WAITS.search(deed[0]):
+            check_deed(deed)
+
+
+def walk_of(folder):
+    """Rows for what hangs or is late at many moments of a run: whichever it is,
+    NVML costs nothing, and a driver the measurement in flight."""
+    suites = {"suites": HOST + PEER % ""}
+    rows = [(f"{name}:1+=late", 0, None, None, 0, suites)
+            for name in ("nvmlDeviceGetClockInfo", "nvmlDeviceGetFieldValues")]
+    for i, name in enumerate(sorted(WATCHED)):
+        for number in (1 + i % 8, 9 + 3 * i % 16):
+            rows.append((f"{name}:{number}=hang", 0, None, None, 0, suites))
+        rows.append((f"{name}:{1 + 5 * i % 24}=late", 0, None, None, 0, suites))
+    calls = calls_of(folder, **suites)
+    worker = next(p for p, name, _ in calls if name == "cuLaunchKernel")
+    for i, name in enumerate(sorted({n for p, n, _ in calls if p == worker})):
+        numbers = [number for p, what, number in calls
+                   if p == worker and what == name]
+        number = numbers[len(numbers) * (i % 4) // 4]
+        rows.append((f"{name}:{number}=hang", 4, "timeout", None, 1, suites))
+    return rows
+
+
 def functions_of_watch():
     """What the watch worker asks NVML for."""
     runtime = SOURCE / "plugin_api" / "runtime"
@@ -542,13 +584,15 @@ with Folder() as f:
     if "functions" in PARTS:
         check_functions(f)
     if "deeds" in PARTS:
-        for *deed, settings in deeds_of(f):
-            check_run(f, *deed, **settings)
+        check_deeds(deeds_of(f))
         check_busy(f)
         check_counters(f)
         check_lost(f)
         check_copies(f)
         check_all_are_walked()
+    if "walk" in PARTS:
+        AT_A_TIME *= 2
+        check_deeds(walk_of(f))
     if os.environ.get("NVBW_LONG"):  # the facts worker has a minute
         check_run(f, "cuInit:1=hang", 4, "skip", "no_device", 1)
         check_run(f, "nvmlInit_v2:1=hang", 0, None, None, 0)

@@ -65,6 +65,33 @@ static void print_pcie(const struct pcie_facts *pcie)
         pcie->width, pcie->max_generation, pcie->max_width);
 }
 
+/* What PCI configuration space says; who may not read it sees no such line. */
+static void print_settings(const struct pcie_facts *pcie)
+{
+    const char *comma = "         ";
+
+    if (pcie->max_payload > 0) {
+        printf("%spayload %u B", comma, pcie->max_payload);
+        comma = ", ";
+    }
+    if (pcie->max_read_request > 0) {
+        printf("%sread request %u B", comma, pcie->max_read_request);
+        comma = ", ";
+    }
+    if (pcie->relaxed_ordering >= 0) {
+        printf("%srelaxed ordering %s", comma,
+            pcie->relaxed_ordering == 1 ? "on" : "off");
+        comma = ", ";
+    }
+    if (pcie->acs_redirect >= 0) {
+        printf("%sACS %s", comma,
+            pcie->acs_redirect == 1 ? "redirects peer traffic"
+                                    : "redirects nothing");
+        comma = ", ";
+    }
+    printf("%s", comma[0] == ',' ? "\n" : "");
+}
+
 static void print_nvlink(const struct gpu_facts *gpu)
 {
     if (gpu->nvlinks == 0) {
@@ -91,6 +118,7 @@ static void print_gpu(const struct gpu_facts *gpu)
     } else {
         printf(", nearest node unknown\n");
     }
+    print_settings(&gpu->pcie);
     print_nvlink(gpu);
     if (gpu->coherent_link == 1) {
         printf("         C2C to its CPU: host traffic does not cross PCIe\n");

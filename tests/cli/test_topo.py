@@ -55,6 +55,11 @@ with Folder() as f:
     code, out, err = f.host("topo", *sim("hgx_h200_x8_link_x8"))
     contains(out, "now only PCIe Gen5 x8", "a link of half the lanes")
 
+    code, out, err = f.host("topo", *sim("pcie_switched_acs"))
+    contains(out, "ACS redirects peer traffic\n", "topo below such bridges")
+    code, out, err = f.host("topo", *sim("pcie_switched"))
+    contains(out, "ACS redirects nothing\n", "topo below other bridges")
+
     code, out, err = f.host("topo", *sim("pcie_dual_socket"))
     for part in ("SYS", "NODE", "no NVLink"):
         contains(out, part, "topo of two sockets")

@@ -113,10 +113,11 @@ static int32_t look_links_down(
 #define SHARE_OF_SWITCH 0.70
 #define SHARE_OF_ROOT   0.50
 
-/* PCIe pairs that a fact of the machine applies to. */
+/* PCIe pairs that a fact of the machine applies to, by whether a switch could
+ * pass their copies on. */
 struct detour {
     uint8_t *is_slow; /* by position of one GPU and the other, gpus x gpus */
-    uint32_t slow, measured;
+    uint32_t slow[2], measured[2];
     uint32_t from, to; /* of the slowest */
     double host;       /* what its GPUs get with the host; NaN: not measured */
     const struct sight *worst;
@@ -132,20 +133,38 @@ static int is_behind_switch(const struct pair_facts *pair)
     return is_path(pair, "PIX") || is_path(pair, "PXB");
 }
 
-/* Copies from one root complex to another leave by it anyway. */
-static int has_redirect(
+/* What one host bridge has below it: copies from one root complex to another
+ * leave by both anyway. A GPU at its CPU's own link has its host figures from
+ * there, not from PCIe. */
+static int is_below_one_bridge(
     const struct facts *facts, const struct pair_facts *pair)
 {
     return (is_behind_switch(pair) || is_path(pair, "PHB")) &&
-           (facts->gpus[pair->from].pcie.acs_redirect == 1 ||
-               facts->gpus[pair->to].pcie.acs_redirect == 1);
+           facts->gpus[pair->from].coherent_link != 1 &&
+           facts->gpus[pair->to].coherent_link != 1;
+}
+
+/* What turns at a switch does not reach the root port. */
+static int redirects(
+    const struct pcie_facts *pcie, const struct pair_facts *pair)
+{
+    return is_behind_switch(pair) ? pcie->acs_redirect_switch == 1
+                                  : pcie->acs_redirect == 1;
+}
+
+static int has_redirect(
+    const struct facts *facts, const struct pair_facts *pair)
+{
+    return is_below_one_bridge(facts, pair) &&
+           (redirects(&facts->gpus[pair->from].pcie, pair) ||
+               redirects(&facts->gpus[pair->to].pcie, pair));
 }
 
 static int is_translated(
     const struct facts *facts, const struct pair_facts *pair)
 {
-    (void)pair;
-    return facts->iommu != NULL && strcmp(facts->iommu, "translated") == 0;
+    return is_below_one_bridge(facts, pair) && facts->iommu != NULL &&
+           strcmp(facts->iommu, "translated") == 0;
 }
 
 /* The worse of both ways between two GPUs by what it reaches. */
@@ -181,18 +200,18 @@ static void look_at_way(const struct diagnosis *diagnosis,
     /* Without a figure, what is usual for the link stands for it. */
     const double reference =
         isnan(host) ? SUSPECT_USUAL * sight->figure / sight->utilisation : host;
-    const double share =
-        is_behind_switch(pair) ? SHARE_OF_SWITCH : SHARE_OF_ROOT;
+    const int by_switch = is_behind_switch(pair);
+    const double share = by_switch ? SHARE_OF_SWITCH : SHARE_OF_ROOT;
 
     if (isnan(sight->figure)) {
         return;
     }
-    detour->measured++;
+    detour->measured[by_switch]++;
     if (!(sight->figure < share * reference)) {
         return;
     }
     detour->is_slow[pair->from * diagnosis->facts->gpus_count + pair->to] = 1;
-    detour->slow++;
+    detour->slow[by_switch]++;
     if (detour->worst == NULL || sight->figure < detour->worst->figure) {
         detour->worst = sight;
         detour->host = host;
@@ -224,6 +243,11 @@ static int32_t find_detour(const struct diagnosis *diagnosis,
     return NVBW_OK;
 }
 
+static uint32_t slow_pairs(const struct detour *detour)
+{
+    return detour->slow[0] + detour->slow[1];
+}
+
 /* "9.00 GB/s where both have 26.30 GB/s with the host (...)". */
 static const char *detour_sight(
     const struct diagnosis *diagnosis, const struct detour *detour)
@@ -251,44 +275,63 @@ static int32_t report_detour(struct diagnosis *diagnosis,
     const struct gpu_facts *const gpus = diagnosis->facts->gpus;
     const char *const sight = detour_sight(diagnosis, detour);
 
-    if (detour->slow == 1) {
+    if (slow_pairs(detour) == 1) {
         return diagnosis_report(diagnosis, rule, (int32_t)detour->from,
             (int32_t)detour->to, NULL, sight);
     }
     return diagnosis_report(diagnosis, rule, -1, -1, NULL,
         arena_format(diagnosis->judging->arena,
-            "%u of %u such pairs are slow, %d and %d have %s", detour->slow,
-            detour->measured, gpus[detour->from].index, gpus[detour->to].index,
-            sight));
+            "%u of %u such pairs are slow, %d and %d have %s",
+            slow_pairs(detour), detour->measured[0] + detour->measured[1],
+            gpus[detour->from].index, gpus[detour->to].index, sight));
 }
 
-static void explain_detour(
+static void explain_pairs(
     struct diagnosis *diagnosis, const struct detour *detour)
 {
     const uint32_t gpus = diagnosis->facts->gpus_count;
 
     for (uint32_t i = 0; i < gpus * gpus; i++) {
         if (detour->is_slow[i]) {
-            suspects_explain(&diagnosis->suspects, i / gpus, OF_PEERS);
-            suspects_explain(&diagnosis->suspects, i % gpus, OF_PEERS);
+            suspects_explain_pair(&diagnosis->suspects, i / gpus, i % gpus);
         }
     }
 }
 
-/* Either is enough to make the detour, so each is told where both are there:
- * pairs are left to the rule of the IOMMU. */
+/* Of what has explained pairs; what a GPU has over NVLink is another matter. */
+static void explain_gpus(struct diagnosis *diagnosis)
+{
+    struct suspects *const suspects = &diagnosis->suspects;
+    const uint32_t gpus = diagnosis->facts->gpus_count;
+
+    for (uint32_t i = 0; i < gpus * gpus; i++) {
+        if (diagnosis->facts->gpus[i / gpus].nvlinks == 0 &&
+            suspects_pair_is_explained(suspects, i / gpus, i % gpus)) {
+            suspects_explain(suspects, i / gpus, OF_PEERS);
+        }
+    }
+}
+
+/* The IOMMU is one for all: where another pair of this kind is fast, it is not
+ * what makes this one slow. */
+static int is_refuted(const struct detour *detour)
+{
+    return (detour->slow[0] > 0 && detour->slow[0] < detour->measured[0]) ||
+           (detour->slow[1] > 0 && detour->slow[1] < detour->measured[1]);
+}
+
+/* Bridges and the IOMMU each are enough to make the detour, so each is told
+ * where both are there: GPUs are explained after both. */
 static int32_t look_redirect(
     struct diagnosis *diagnosis, const struct diagnosis_rule *rule)
 {
     struct detour detour;
 
     TRY(find_detour(diagnosis, has_redirect, &detour));
-    if (detour.slow == 0) {
+    if (slow_pairs(&detour) == 0) {
         return NVBW_OK;
     }
-    if (!is_translated(diagnosis->facts, NULL)) {
-        explain_detour(diagnosis, &detour);
-    }
+    explain_pairs(diagnosis, &detour);
     return report_detour(diagnosis, rule, &detour);
 }
 
@@ -298,11 +341,14 @@ static int32_t look_translation(
     struct detour detour;
 
     TRY(find_detour(diagnosis, is_translated, &detour));
-    if (detour.slow == 0) {
-        return NVBW_OK;
+
+    const int is_told = slow_pairs(&detour) > 0 && !is_refuted(&detour);
+
+    if (is_told) {
+        explain_pairs(diagnosis, &detour);
     }
-    explain_detour(diagnosis, &detour);
-    return report_detour(diagnosis, rule, &detour);
+    explain_gpus(diagnosis);
+    return is_told ? report_detour(diagnosis, rule, &detour) : NVBW_OK;
 }
 
 /* ---- by figures ---- */
@@ -389,6 +435,7 @@ static int32_t look_at_pair(
             const struct sight *const sight = both_ways(diagnosis, i, j);
 
             if (is_explained(diagnosis, i) || is_explained(diagnosis, j) ||
+                suspects_pair_is_explained(&diagnosis->suspects, i, j) ||
                 !(sight->ratio < SUSPECT_QUIET)) {
                 continue;
             }

@@ -350,9 +350,10 @@ static int32_t make(const struct judging *judging, struct suspects *out)
     out->pairs = make_sights(arena, pairs);
     out->least_pairs = make_sights(arena, pairs);
     out->explained = arena_alloc(arena, gpus, sizeof *out->explained);
+    out->explained_pairs = arena_alloc(arena, pairs, 1);
     FAIL_IF(out->gpus == NULL || out->least_gpus == NULL ||
                 out->pairs == NULL || out->least_pairs == NULL ||
-                out->explained == NULL,
+                out->explained == NULL || out->explained_pairs == NULL,
         judging->err, NVBW_E_SYSTEM, "no memory to diagnose");
     return NVBW_OK;
 }
@@ -408,4 +409,20 @@ int suspects_is_low(const struct suspects *suspects, uint32_t gpu,
 void suspects_explain(struct suspects *suspects, uint32_t gpu, uint32_t bits)
 {
     suspects->explained[gpu] |= bits;
+}
+
+void suspects_explain_pair(
+    struct suspects *suspects, uint32_t one, uint32_t other)
+{
+    const size_t gpus = suspects->gpus_count;
+
+    suspects->explained_pairs[one * gpus + other] = 1;
+    suspects->explained_pairs[other * gpus + one] = 1;
+}
+
+int suspects_pair_is_explained(
+    const struct suspects *suspects, uint32_t one, uint32_t other)
+{
+    return suspects
+        ->explained_pairs[one * (size_t)suspects->gpus_count + other];
 }

@@ -46,6 +46,8 @@ struct suspects {
     struct sight *pairs, *least_pairs; /* gpus_count x gpus_count by copy
                                           engine, from GPU to GPU */
     uint32_t *explained; /* per GPU: bits of aspects that a rule explained */
+    uint8_t *explained_pairs; /* gpus_count x gpus_count: 1 if one explained
+                                 what this GPU has with that one */
     uint32_t gpus_count;
 };
 
@@ -67,5 +69,10 @@ int suspects_is_low(const struct suspects *suspects, uint32_t gpu,
     enum aspect aspect, double least);
 /* Takes these aspects, bits, off all later rules for this GPU. */
 void suspects_explain(struct suspects *suspects, uint32_t gpu, uint32_t bits);
+/* The same of one pair, whichever way. */
+void suspects_explain_pair(
+    struct suspects *suspects, uint32_t one, uint32_t other);
+int suspects_pair_is_explained(
+    const struct suspects *suspects, uint32_t one, uint32_t other);
 
 #endif

@@ -17,6 +17,7 @@ static const struct field pcie_list[] = {
     FIELD(pcie_facts, U32, max_read_request),
     FIELD(pcie_facts, I32, relaxed_ordering),
     FIELD(pcie_facts, I32, acs_redirect),
+    FIELD(pcie_facts, I32, acs_redirect_switch),
     FIELD(pcie_facts, TEXT, root),
     FIELD_END,
 };

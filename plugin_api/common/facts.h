@@ -17,8 +17,10 @@ struct pcie_facts {
     uint32_t gpu_max_generation, gpu_max_width;
     uint32_t max_payload, max_read_request; /* bytes */
     int32_t relaxed_ordering;               /* 1, 0, -1: not readable */
-    int32_t acs_redirect;                   /* on the path to the root */
-    const char *root;                       /* root port's address */
+    int32_t acs_redirect;        /* of any bridge up to the root, its port too;
+                                    1, 0, -1: not readable */
+    int32_t acs_redirect_switch; /* of those below the root port only */
+    const char *root;            /* root port's address */
 };
 
 struct gpu_facts {

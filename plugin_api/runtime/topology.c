@@ -33,7 +33,9 @@ struct gpu_facts *topology_add_gpu(struct topology *topology)
     *gpu = (struct gpu_facts){ .index = -1,
         .device = -1,
         .near_node = -1,
-        .pcie = { .relaxed_ordering = -1, .acs_redirect = -1 } };
+        .pcie = { .relaxed_ordering = -1,
+            .acs_redirect = -1,
+            .acs_redirect_switch = -1 } };
     return gpu;
 }
 

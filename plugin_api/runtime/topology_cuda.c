@@ -140,6 +140,7 @@ static void read_simulated(struct topology *topology, struct gpu_facts *gpu)
     memcpy(&redirect, &address, sizeof address);
     if (redirect != NULL) {
         gpu->pcie.acs_redirect = redirect(gpu->device);
+        gpu->pcie.acs_redirect_switch = gpu->pcie.acs_redirect;
     }
 }
 

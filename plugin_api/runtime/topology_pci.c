@@ -178,6 +178,11 @@ static size_t read_config(
     return done;
 }
 
+static int32_t larger(int32_t one, int32_t other)
+{
+    return one > other ? one : other;
+}
+
 static void read_settings(const struct topology *topology,
     const struct chain *chain, struct gpu_facts *gpu)
 {
@@ -194,8 +199,10 @@ static void read_settings(const struct topology *topology,
         const size_t length = read_config(topology, chain->devices[i], bytes);
         const int32_t redirects = pci_config_redirects(bytes, length);
 
-        if (redirects > pcie->acs_redirect) {
-            pcie->acs_redirect = redirects;
+        pcie->acs_redirect = larger(pcie->acs_redirect, redirects);
+        if (i > 0) {
+            pcie->acs_redirect_switch =
+                larger(pcie->acs_redirect_switch, redirects);
         }
     }
 }

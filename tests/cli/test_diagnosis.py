@@ -127,6 +127,17 @@ MADE = [
     (machine("pcie_switched", more="gpu = { rate = { peer_read = 9.0; "
              "peer_write = 9.0; }; }; host = { iommu = \"passthrough\"; };"),
      [], 0, OK),
+    # Nor what an IOMMU has no part in: a slow link of the sockets, a GPU whose
+    # host is at the end of another link, a pair that is slow beside fast ones.
+    (machine("pcie_dual_socket", more="host = { between_nodes = 10.0; "
+             "iommu = \"translated\"; };"), [], 0, OK),
+    (machine("grace_hopper", more="count = 2; host = { "
+             "iommu = \"translated\"; };"), [], 0, OK),
+    (machine("pcie_switched", gpu(0, "rate = { peer_read = 9.0; "
+             "peer_write = 9.0; };"),
+             more='gpu = { pcie = { redirect_rate = 0.0; }; }; host = { '
+             'iommu = "translated"; };'),
+     [(LINK, "nvlink_gpu", 0, None)], 0, OK),
     # One switch of two, both at once, and beside another fault.
     (machine("pcie_switched", gpu(0, "pcie = { acs = 1; };"),
              gpu(1, "pcie = { acs = 1; };")),

@@ -100,6 +100,18 @@ static struct topology topology = {
     .root = root, .arena = &arena, .facts = &facts
 };
 
+/* The extended capability of ACS alone, as root sees it. */
+static void add_redirect(const char *place, int redirects)
+{
+    char folder[PATH_BYTES];
+    unsigned char space[4096] = { 0 };
+
+    space[0x100] = 0x0d;
+    space[0x106] = redirects ? 1 << 2 : 0;
+    snprintf(folder, sizeof folder, "devices/%s", place);
+    put_bytes(folder, "config", space, sizeof space);
+}
+
 static int make_tree(void **state)
 {
     static const char *const ports[] = { "pci0000:00/0000:00:01.0", SWITCH,
@@ -124,6 +136,13 @@ static int make_tree(void **state)
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         add_device(places[i], "32.0 GT/s PCIe\n", "16\n");
         set_node(places[i], i == 5 ? "1\n" : "0\n");
+    }
+    add_redirect("pci0000:00/0000:00:01.0", 1);
+    add_redirect(SWITCH "/0000:02:00.0", 0);
+    add_redirect(SWITCH TWO, 1);
+    for (size_t i = 0; i < ROWS; i++) {
+        gpus[i].pcie.acs_redirect = -1;
+        gpus[i].pcie.acs_redirect_switch = -1;
     }
     topology_pci(&topology);
     return 0;
@@ -188,11 +207,24 @@ static void test_link(void **state)
     assert_int_equal(gpus[6].pcie.width, 0);
 }
 
+/* The root port turns what comes to it, a switch what stays below. */
+static void test_redirects(void **state)
+{
+    (void)state;
+    assert_int_equal(gpus[0].pcie.acs_redirect, 1);
+    assert_int_equal(gpus[0].pcie.acs_redirect_switch, 0);
+    assert_int_equal(gpus[1].pcie.acs_redirect, 1);
+    assert_int_equal(gpus[1].pcie.acs_redirect_switch, -1);
+    assert_int_equal(gpus[2].pcie.acs_redirect_switch, 1);
+    assert_int_equal(gpus[3].pcie.acs_redirect, -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_paths),
         cmocka_unit_test(test_link),
+        cmocka_unit_test(test_redirects),
     };
 
     return cmocka_run_group_tests(tests, make_tree, remove_tree);

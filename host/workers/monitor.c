@@ -165,14 +165,19 @@ int32_t monitor_ask(struct monitor *monitor, struct worker *asker,
     return NVBW_OK;
 }
 
+static void forget(struct monitor *monitor, struct monitor_question *question,
+    const struct worker *asker)
+{
+    if (question->asker == asker) {
+        monitor_take_time_back(monitor, question);
+        question->asker = NULL;
+    }
+}
+
 void monitor_forget(struct monitor *monitor, const struct worker *asker)
 {
-    if (monitor->asked.asker == asker) {
-        monitor->asked.asker = NULL;
-    }
-    if (monitor->waiting.asker == asker) {
-        monitor->waiting.asker = NULL;
-    }
+    forget(monitor, &monitor->asked, asker);
+    forget(monitor, &monitor->waiting, asker);
 }
 
 /* ---- what the watch worker says ---- */

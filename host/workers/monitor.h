@@ -8,7 +8,8 @@
  * each run worker waits for its reading: until NVML is open, for at most 5 s
  * from the run's begin, and then at most for an answer's 5 s. What a run of a
  * few cells finds must not depend on which worker opens its driver first.
- * Later ones wait 20 ms, and so does everybody when the run has waited 20 s.
+ * Later ones wait 20 ms, and so does everybody when their questions were open
+ * for 20 s in all.
  * While the watch worker is restarted and after it was given up, who asks is
  * told at once that there is no reading. One that hangs, dies or breaks the
  * protocol is replaced twice; then, and where NVML cannot be opened at all, the

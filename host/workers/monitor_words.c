@@ -39,8 +39,12 @@ int32_t monitor_say_end(struct monitor *monitor, struct error *err)
                 : "NVML was not open when the run ended",
             err);
     }
-    return monitor->asked.number == 0
-               ? NVBW_OK
+    if (monitor->asked.number == 0) {
+        return NVBW_OK;
+    }
+    return !monitor_has_readings(monitor)
+               ? monitor_say_lacking(
+                     monitor, "NVML did not answer before the run ended", err)
                : say(monitor,
                      "the last readings are missing: NVML did not answer "
                      "within 2 s of the last measurement",

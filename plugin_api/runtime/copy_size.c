@@ -34,9 +34,11 @@
 /* Of a sample: shorter ones are over before any interference moves on. */
 #define BYTES_LEAST (UINT64_C(8) << 20)
 /* The bytes of a simulated machine are moved by a CPU, so fast paths get
- * small copies, and few. */
-#define SIZE_SIMULATED  (UINT64_C(64) << 20)
-#define BYTES_SIMULATED (UINT64_C(512) << 20)
+ * small copies, and few; of a GPU's own memory such that what a copy costs
+ * once is a few percent of it, as limits allow. */
+#define SIZE_SIMULATED       (UINT64_C(64) << 20)
+#define SIZE_SIMULATED_LOCAL (UINT64_C(256) << 20)
+#define BYTES_SIMULATED      (UINT64_C(512) << 20)
 
 enum {
     /* Of a GPU's memory that one copy may be at most: of copies there are two
@@ -110,7 +112,8 @@ static uint64_t size_wanted(
     }
 
     if (facts->simulated && size > SIZE_SLOW) {
-        return SIZE_SIMULATED;
+        return size == SIZE_LOCAL || is_one_sided(flow) ? SIZE_SIMULATED_LOCAL
+                                                        : SIZE_SIMULATED;
     }
     return is_one_sided(flow) && needed > size ? needed : size;
 }

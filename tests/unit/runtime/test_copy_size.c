@@ -197,7 +197,9 @@ static void simulated_copies_are_small_and_few(void **state)
     assert_int_equal(copy_count_most(&facts, &local, 200), 200);
     simulated.simulated = 1;
     local.bytes = copy_size(&simulated, &local, &adaptive);
-    assert_int_equal(local.bytes, 64 * MIB);
+    assert_int_equal(local.bytes, 256 * MIB);
+    assert_int_equal(copy_count_most(&simulated, &local, 200), 2);
+    local.bytes = 64 * MIB;
     assert_int_equal(copy_count_most(&simulated, &local, 200), 8);
     assert_int_equal(copy_count_most(&simulated, &local, 5), 5);
     local.bytes = 1024 * MIB;

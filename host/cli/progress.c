@@ -77,33 +77,28 @@ static void estimate(const struct progress *progress, char *out, size_t size)
     }
 }
 
-/* A plan with a duration adds units as it goes. */
-static void count_cells(struct progress *progress)
-{
-    const struct evidence *const evidence = progress->evidence;
-
-    for (; progress->units_counted < evidence->units_count;
-         progress->units_counted++) {
-        const struct unit *const unit =
-            &evidence->units[progress->units_counted];
-
-        progress->cells_total += unit_cell_count(unit);
-        eta_add_unit(&progress->eta, unit, &cost_of_cells);
-    }
-}
-
-static void unit_begins(void *user, const struct unit *unit, uint32_t wanted)
+static void units_added(void *user, const struct unit *units, uint32_t count)
 {
     struct progress *const progress = user;
 
-    progress->unit_started_ns = now();
-    count_cells(progress);
+    progress->units_total += count;
+    for (uint32_t i = 0; i < count; i++) {
+        progress->cells_total += unit_cell_count(&units[i]);
+        eta_add_unit(&progress->eta, &units[i], &cost_of_cells);
+    }
+}
+
+static void unit_begins(
+    void *user, const struct unit *unit, uint32_t number, uint32_t wanted)
+{
+    struct progress *const progress = user;
+
     if (progress->quiet || progress->terminal || wanted == 0) {
         return;
     }
-    say_plain("[%u/%u] %s/%s%s%s", unit->id + 1,
-        progress->evidence->units_count, unit->plugin, unit->testcase,
-        unit->sweep == NULL ? "" : " ", unit->sweep == NULL ? "" : unit->sweep);
+    say_plain("[%u/%u] %s/%s%s%s", number + 1, progress->units_total,
+        unit->plugin, unit->testcase, unit->sweep == NULL ? "" : " ",
+        unit->sweep == NULL ? "" : unit->sweep);
 }
 
 /* "bandwidth GPU 0" */
@@ -241,7 +236,7 @@ void progress_open(struct progress *progress, const struct evidence *evidence,
         .quiet = quiet,
         .verbose = verbose,
         .started_ns = now() };
-    count_cells(progress);
+    units_added(progress, evidence->units, evidence->units_count);
     count_earlier(progress);
 }
 
@@ -285,6 +280,7 @@ struct conduct_watch progress_watch(struct progress *progress)
     return (struct conduct_watch){ .user = progress,
         .reading = progress->lines.lines != NULL ? reading : NULL,
         .tick = progress->lines.lines != NULL ? tick : NULL,
+        .units_added = units_added,
         .unit_begins = unit_begins,
         .cells_begin = cells_begin,
         .cell_settled = cell_settled,

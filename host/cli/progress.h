@@ -12,9 +12,9 @@
 struct progress {
     const struct evidence *evidence;
     int terminal, quiet, verbose;
-    uint32_t cells_total, cells_done, units_counted;
+    uint32_t cells_total, cells_done, units_total;
     struct eta eta;
-    uint64_t started_ns, unit_started_ns;
+    uint64_t started_ns;
     char line[512];           /* on the terminal now */
     struct watch_lines lines; /* of --watch; closed: none */
 };

@@ -132,8 +132,12 @@ int32_t journal_tick(struct journal *journal, uint64_t now_ns,
     uint64_t *out_due_ns, struct error *err);
 /* Bytes on disk and still to be written. */
 uint64_t journal_size(const struct journal *journal);
+/* Writes all now, so that whoever reads the file sees it. */
+int32_t journal_write(struct journal *journal, struct error *err);
 /* Writes and syncs all now. */
 int32_t journal_flush(struct journal *journal, struct error *err);
+/* The journal's file. */
+const char *journal_file(const struct journal *journal);
 /* Flushes what it can and frees. */
 void journal_close(struct journal *journal);
 

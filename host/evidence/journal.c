@@ -107,8 +107,8 @@ free_journal:
 
 /* ---- writing ---- */
 
-/* Writes what is pending; what was written is never written again. */
-static int32_t write_pending(struct journal *journal, struct error *err)
+/* What was written is never written again. */
+int32_t journal_write(struct journal *journal, struct error *err)
 {
     struct strbuf *const pending = &journal->pending;
 
@@ -142,7 +142,7 @@ int32_t journal_add(struct journal *journal, uint32_t line_type,
     if (journal->pending.length - journal->written < PENDING_FULL) {
         return NVBW_OK;
     }
-    return write_pending(journal, err);
+    return journal_write(journal, err);
 }
 
 uint64_t journal_size(const struct journal *journal)
@@ -150,9 +150,14 @@ uint64_t journal_size(const struct journal *journal)
     return journal->size;
 }
 
+const char *journal_file(const struct journal *journal)
+{
+    return journal->path;
+}
+
 int32_t journal_flush(struct journal *journal, struct error *err)
 {
-    TRY(write_pending(journal, err));
+    TRY(journal_write(journal, err));
     if (journal->due_ns != UINT64_MAX && fdatasync(journal->fd) != 0 &&
         errno != EINVAL && errno != EROFS) {
         return error_system(err, "syncing %s", journal->path);

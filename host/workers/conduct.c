@@ -47,21 +47,18 @@ static int32_t cool_down(
     return NVBW_OK;
 }
 
-/* The units from *first on; *first then stands behind the last. */
+/* *worked: 1 if a worker ran for the unit before. */
 static int32_t conduct_units(struct conductor *conductor,
-    const struct verdicts *before, uint32_t *first, struct error *err)
+    const struct verdicts *before, uint32_t *worked, struct error *err)
 {
-    const struct evidence *const evidence = conductor->request->evidence;
-    const uint64_t cooldown_ns = cooldown_of(&evidence->plan);
-    uint32_t worked = *first > 0;
+    const struct evidence *const now = &conductor->rounds.now;
+    const uint64_t cooldown_ns = cooldown_of(&now->plan);
 
-    for (; *first < evidence->units_count; ++*first) {
-        if (worked && cooldown_ns > 0) {
+    for (uint32_t unit = 0; unit < now->units_count; unit++) {
+        if (*worked && cooldown_ns > 0) {
             TRY(cool_down(conductor, cooldown_ns, err));
         }
-        TRY(rounds_leave_out(
-            &conductor->ledger, conductor->request->evidence, *first, err));
-        TRY(conduct_unit(conductor, *first, before, &worked, err));
+        TRY(conduct_unit(conductor, unit, before, worked, err));
     }
     return NVBW_OK;
 }
@@ -69,18 +66,15 @@ static int32_t conduct_units(struct conductor *conductor,
 /* For another round as long as those before on the average, and one more. */
 static int has_room_for_round(const struct conductor *conductor)
 {
-    const struct conduct_request *const request = conductor->request;
-    const struct evidence *const evidence = request->evidence;
     const uint64_t room = conductor_journal_room(conductor);
 
     if (room == UINT64_MAX) {
         return 1;
     }
 
-    const uint64_t rounds =
-        (uint64_t)evidence->units[evidence->units_count - 1].round + 1;
+    const uint64_t rounds = (uint64_t)conductor->rounds.number + 1;
 
-    return 2 * (journal_size(request->journal) / rounds) < room;
+    return 2 * (journal_size(conductor->request->journal) / rounds) < room;
 }
 
 static int32_t say_no_room(struct conductor *conductor, struct error *err)
@@ -97,27 +91,38 @@ static int32_t say_no_room(struct conductor *conductor, struct error *err)
     return ledger_event(&conductor->ledger, &event, err);
 }
 
+static int32_t conduct_planned(struct conductor *conductor,
+    const struct verdicts *before, uint32_t *worked, struct error *err)
+{
+    TRY(conduct_units(conductor, before, worked, err));
+    while (rounds_has_next(&conductor->rounds)) {
+        TRY(rounds_next(&conductor->rounds, err));
+        TRY(conduct_units(conductor, before, worked, err));
+    }
+    return NVBW_OK;
+}
+
 /* A round in which nothing could be measured is not repeated. */
 static int32_t conduct_rounds(struct conductor *conductor, struct error *err)
 {
-    struct evidence *const evidence = conductor->request->evidence;
     const struct rounds_clock clock = {
         .boot_id = environment_boot_id(conductor->request->arena),
         .now_ns = host_clock_ns(),
         .now = time(NULL),
     };
-    const uint64_t end_ns = rounds_end_ns(evidence, &clock);
-    uint32_t first = 0;
+    const uint64_t end_ns = rounds_end_ns(conductor->request->evidence, &clock);
+    uint32_t worked = 0;
     struct cause cut;
 
-    TRY(conduct_units(conductor, NULL, &first, err));
-    while (host_clock_ns() < end_ns && rounds_last_measured(evidence) &&
+    TRY(conduct_planned(conductor, NULL, &worked, err));
+    while (host_clock_ns() < end_ns &&
+           rounds_has_measured(&conductor->rounds) &&
            !conductor_is_cut(conductor, &cut)) {
         if (!has_room_for_round(conductor)) {
             return say_no_room(conductor, err);
         }
-        TRY(rounds_add(&conductor->ledger, evidence, err));
-        TRY(conduct_units(conductor, NULL, &first, err));
+        TRY(rounds_next(&conductor->rounds, err));
+        TRY(conduct_units(conductor, NULL, &worked, err));
     }
     return NVBW_OK;
 }
@@ -127,7 +132,7 @@ static int32_t conduct_judged(struct conductor *conductor, struct error *err)
 {
     struct arena arena;
     struct verdicts before;
-    uint32_t first = 0;
+    uint32_t worked = 0;
 
     if (!conductor->request->rerun_failed) {
         return conduct_rounds(conductor, err);
@@ -138,7 +143,7 @@ static int32_t conduct_judged(struct conductor *conductor, struct error *err)
         judge_run(conductor->request->evidence, &arena, &before, err);
 
     if (status >= 0) {
-        status = conduct_units(conductor, &before, &first, err);
+        status = conduct_planned(conductor, &before, &worked, err);
     }
     arena_clear(&arena);
     return status;
@@ -204,9 +209,13 @@ int32_t conduct_run(const struct conduct_request *request, struct error *err)
         crew_open(&conductor.crew, request->signal_fd);
     }
 
-    int32_t status = monitor_open(
-        &conductor.monitor, request, &conductor.crew, &conductor.ledger, err);
+    int32_t status =
+        rounds_open(&conductor.rounds, request, &conductor.ledger, err);
 
+    if (status >= 0) {
+        status = monitor_open(&conductor.monitor, request, &conductor.crew,
+            &conductor.ledger, err);
+    }
     if (status >= 0) {
         status = monitor_start(&conductor.monitor, err);
     }
@@ -222,6 +231,13 @@ int32_t conduct_run(const struct conduct_request *request, struct error *err)
     }
     crew_close(&conductor.crew);
     monitor_close(&conductor.monitor);
-    TRY(status);
-    return write_end(&conductor, err);
+    if (status >= 0) {
+        status = write_end(&conductor, err);
+    }
+
+    const int32_t gathered =
+        rounds_gather(&conductor.rounds, status < 0 ? NULL : err);
+
+    rounds_close(&conductor.rounds);
+    return status < 0 ? status : gathered;
 }

@@ -85,7 +85,11 @@ int32_t workers_torture(const struct worker_setup *setup,
  * conductor's loop; must not block. */
 struct conduct_watch {
     void *user;
-    void (*unit_begins)(void *user, const struct unit *unit, uint32_t wanted);
+    /* Units beyond those that evidence had at the start. */
+    void (*units_added)(void *user, const struct unit *units, uint32_t count);
+    /* number: the run's, from 0; unit->id is that within its round. */
+    void (*unit_begins)(
+        void *user, const struct unit *unit, uint32_t number, uint32_t wanted);
     void (*cells_begin)(
         void *user, const struct unit *unit, const struct begin_frame *begin);
     void (*cell_settled)(
@@ -100,9 +104,11 @@ struct team;
 struct conduct_request {
     const struct worker_setup *setup;
     struct evidence *evidence; /* header, plan, facts, plugins and units are
-                                  there; records are added */
+                                  there; it is whole again once conduct_run
+                                  returns (rounds.h) */
     struct arena *arena;
-    struct journal *journal;     /* may be NULL (dry runs, tests) */
+    struct journal *journal;     /* has the lines of all that evidence has; may
+                                    be NULL (tests) */
     uint64_t journal_most_bytes; /* larger than which it must not become */
     uint64_t budget_ns;          /* UINT64_MAX: unbounded */
     uint64_t grace_ns;           /* from SIGTERM to SIGKILL */

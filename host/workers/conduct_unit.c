@@ -77,7 +77,7 @@ static int32_t plan_attempts(const struct conductor *conductor,
         }
 
         const struct record *const record =
-            evidence_cell(conductor->request->evidence, unit->id,
+            evidence_cell(&conductor->rounds.now, unit->id,
                 unit->shapes[place.shape].metric, place.row, place.col);
 
         out->next[cell] = next_attempt(record);
@@ -92,7 +92,8 @@ static int32_t plan_attempts(const struct conductor *conductor,
     out->highest++;
     for (uint32_t cell = 0; cell < out->span; cell++) {
         if (out->next[cell] < 0 && unit_cell_at(unit, cell, &place) &&
-            !has_passed(before, unit->id, cell)) {
+            !has_passed(
+                before, unit->id + conductor->rounds.first_unit, cell)) {
             out->next[cell] = (int32_t)out->highest;
             out->series[cell] = out->highest;
         }
@@ -159,7 +160,7 @@ static int32_t confirming_attempt(
     }
 
     const struct record *const record =
-        evidence_cell(run->conductor->request->evidence, run->unit->id,
+        evidence_cell(&run->conductor->rounds.now, run->unit->id,
             run->unit->shapes[place.shape].metric, place.row, place.col);
 
     if (record == NULL ||
@@ -209,8 +210,8 @@ static int32_t confirm(
         uint32_t *cells = NULL;
         uint32_t count = 0;
 
-        TRY(judge_unit(run->conductor->request->evidence, run->unit->id,
-            run->arena, &cells, &count, err));
+        TRY(judge_unit(&run->conductor->rounds.now, run->unit->id, run->arena,
+            &cells, &count, err));
         TRY(wanted_init(&run->wanted, run->unit, run->arena, err));
 
         const int32_t attempt = want_earliest(run, cells, count);
@@ -230,7 +231,7 @@ static int32_t confirm(
 static int32_t close_axes(struct conductor *conductor, struct unit *unit,
     struct arena *arena, struct cause *out_known, struct error *err)
 {
-    struct evidence *const evidence = conductor->request->evidence;
+    struct evidence *const evidence = &conductor->rounds.now;
     struct schedule schedule = { .units = evidence->units,
         .units_count = evidence->units_count };
     struct recording recording;
@@ -242,13 +243,14 @@ static int32_t close_axes(struct conductor *conductor, struct unit *unit,
         return NVBW_OK;
     }
     if (schedule_close_axes(&schedule, unit->id, recording.labels,
-            recording.labels_count, conductor->request->arena, &why) < 0) {
+            recording.labels_count, &conductor->rounds.arena, &why) < 0) {
         *out_known =
             (struct cause){ .state = STATE_ERROR, .reason = "contract" };
         snprintf(out_known->text, sizeof out_known->text, "%s", why.text);
         return NVBW_OK;
     }
-    return ledger_add(&conductor->ledger, LINE_UNIT, unit, err);
+    TRY(ledger_add(&conductor->ledger, LINE_UNIT, unit, err));
+    return rounds_keep_axes(&conductor->rounds, unit, err);
 }
 
 /* What is known before any cell is measured: the state that the schedule gave
@@ -291,7 +293,8 @@ static int32_t work(struct unit_run *run, struct unit *unit,
         conductor_is_cut(run->conductor, &cut) ? 0 : count_wanted(&attempts);
 
     if (watch != NULL && watch->unit_begins != NULL) {
-        watch->unit_begins(watch->user, unit, wanted);
+        watch->unit_begins(watch->user, unit,
+            unit->id + run->conductor->rounds.first_unit, wanted);
     }
     if (known.state == STATE_NONE && wanted > 0) {
         *out_worked = 1;
@@ -306,7 +309,7 @@ static int32_t work(struct unit_run *run, struct unit *unit,
 int32_t conduct_unit(struct conductor *conductor, uint32_t unit,
     const struct verdicts *before, uint32_t *out_worked, struct error *err)
 {
-    struct unit *const at = &conductor->request->evidence->units[unit];
+    struct unit *const at = &conductor->rounds.now.units[unit];
     struct arena arena;
     struct unit_run run = {
         .conductor = conductor, .unit = at, .arena = &arena

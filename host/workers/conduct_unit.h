@@ -8,8 +8,9 @@
 #include "judge.h"
 #include "unit_run.h"
 
-/* before: verdicts of an earlier part of the run, for rerun_failed; else NULL.
- * *out_worked: 1 if a worker ran for it. */
+/* unit: its number in the round at work. before: verdicts of an earlier part of
+ * the run, for rerun_failed; else NULL. *out_worked: 1 if a worker ran for
+ * it. */
 int32_t conduct_unit(struct conductor *conductor, uint32_t unit,
     const struct verdicts *before, uint32_t *out_worked, struct error *err);
 

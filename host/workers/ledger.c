@@ -8,9 +8,7 @@ static const uint64_t WATCH_TICK_NS = 250000000u;
 
 void ledger_init(struct ledger *ledger, const struct conduct_request *request)
 {
-    *ledger = (struct ledger){ .evidence = request->evidence,
-        .arena = request->arena,
-        .journal = request->journal,
+    *ledger = (struct ledger){ .journal = request->journal,
         .watch = request->watch,
         .journal_due_ns = UINT64_MAX,
         .watch_due_ns = UINT64_MAX };
@@ -19,11 +17,39 @@ void ledger_init(struct ledger *ledger, const struct conduct_request *request)
     }
 }
 
+/* In the journal units have the run's numbers, in memory those of the round. */
+static int32_t write_line(const struct ledger *ledger, uint32_t line_type,
+    const void *object, struct error *err)
+{
+    struct unit unit;
+    struct record record;
+    struct event event;
+
+    switch (line_type) {
+    case LINE_UNIT:
+        unit = *(const struct unit *)object;
+        unit.id += ledger->first_unit;
+        return journal_add(ledger->journal, line_type, &unit, err);
+    case LINE_CELL:
+        record = *(const struct record *)object;
+        record.unit += ledger->first_unit;
+        return journal_add(ledger->journal, line_type, &record, err);
+    case LINE_EVENT:
+        event = *(const struct event *)object;
+        if (event.unit >= 0) {
+            event.unit += (int32_t)ledger->first_unit;
+        }
+        return journal_add(ledger->journal, line_type, &event, err);
+    default:
+        return journal_add(ledger->journal, line_type, object, err);
+    }
+}
+
 int32_t ledger_add(struct ledger *ledger, uint32_t line_type,
     const void *object, struct error *err)
 {
     if (ledger->journal != NULL) {
-        TRY(journal_add(ledger->journal, line_type, object, err));
+        TRY(write_line(ledger, line_type, object, err));
         ledger->journal_due_ns = 0; /* the journal knows; ask it */
     }
     return evidence_add(

@@ -9,8 +9,9 @@
 #include "worker_end.h"
 
 struct ledger {
-    struct evidence *evidence;
-    struct arena *arena;
+    struct evidence *evidence;         /* of the round at work */
+    struct arena *arena;               /* of that */
+    uint32_t first_unit;               /* the journal's number of its unit 0 */
     struct journal *journal;           /* or NULL */
     const struct conduct_watch *watch; /* or NULL */
     uint32_t series;                   /* of the records to come */

@@ -102,7 +102,7 @@ static int32_t take_begin(
  * shares. */
 static int is_shared(const struct unit_run *run, uint32_t state)
 {
-    const struct evidence *const evidence = run->conductor->request->evidence;
+    const struct evidence *const evidence = &run->conductor->rounds.now;
     const struct unit *const unit = run->unit;
     struct cell_place place;
 

@@ -147,7 +147,7 @@ static int32_t thin_samples(const struct record *record, uint32_t limit,
 static int32_t list_settled(
     struct unit_run *run, struct task_frame *task, struct error *err)
 {
-    const struct evidence *const evidence = run->conductor->request->evidence;
+    const struct evidence *const evidence = &run->conductor->rounds.now;
     struct settled_cell *const list = arena_alloc(
         run->arena, run->wanted.span - run->wanted.count, sizeof *list);
     const uint32_t limit = SETTLED_SAMPLES / run->wanted.span < SETTLED_MOST

@@ -6,6 +6,7 @@
 #define NVBW_UNIT_RUN_H
 
 #include "monitor.h"
+#include "rounds.h"
 #include "runner.h"
 #include "wanted.h"
 
@@ -14,6 +15,7 @@ struct conductor {
     const struct conduct_request *request;
     struct crew crew;
     struct ledger ledger;
+    struct rounds rounds; /* units and cells are those of rounds.now */
     struct taint taint;
     struct runner runner;
     struct monitor monitor;

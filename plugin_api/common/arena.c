@@ -34,6 +34,32 @@ void arena_clear(struct arena *arena)
     arena->used_bytes = 0;
 }
 
+int arena_take(struct arena *arena, struct arena *from)
+{
+    struct arena_block *last = from->blocks;
+
+    if (from->used_bytes > arena->limit_bytes - arena->used_bytes) {
+        return 0;
+    }
+    if (last == NULL) {
+        return 1;
+    }
+    while (last->next != NULL) {
+        last = last->next;
+    }
+    if (arena->blocks == NULL) {
+        arena->blocks = from->blocks;
+    } else {
+        /* The first block is the one that is being filled. */
+        last->next = arena->blocks->next;
+        arena->blocks->next = from->blocks;
+    }
+    arena->used_bytes += from->used_bytes;
+    from->blocks = NULL;
+    from->used_bytes = 0;
+    return 1;
+}
+
 /* A block of its own for what is large, so that little room is wasted. */
 static struct arena_block *add_block(struct arena *arena, size_t need_bytes)
 {

@@ -21,6 +21,9 @@ struct arena {
 void arena_init(struct arena *arena, size_t limit_bytes);
 /* Frees everything; the arena can be used again. */
 void arena_clear(struct arena *arena);
+/* What is in `from` lives as long as arena from here on, and `from` is empty.
+ * Returns 0, and changes nothing, where that would be past arena's limit. */
+int arena_take(struct arena *arena, struct arena *from);
 
 /* Zeroed memory, aligned for any type; NULL past the limit or when the system
  * has none. count * size is checked for overflow. */

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The nvbw-host authors
 """A little of what tests/bench/load.py and burn_in_memory.py do much of: units
-and samples cost the host so much memory each and no more, and rounds cost the
-run worker none."""
+and samples cost the host so much memory each and no more, and rounds cost it
+and the run worker none."""
 from harness import *
 
 if PATIENCE > 1:
@@ -15,10 +15,12 @@ for row in (load.grow(HOST, "units", 800, load.UNIT_BYTES),
             load.grow(HOST, "samples", 200000, load.SAMPLE_BYTES)):
     check(row["complete"], f"{row['kind']}: not all were measured: {row}")
     check(row["bounded"], f"{row['kind']}: {row}")
-# The judge sees memory that grows.
-grown = [(cells, 5000 + cells, 9000 + 2 * cells) for cells in range(1, 400)]
-check(not burn_in_memory.judge(grown, 400, 1, 1)["flat"],
-      "a worker that grows is not flat")
+# The judge sees memory that grows, the host's or the worker's.
+for host, worker, flat in ((0, 0, True), (1, 0, False), (0, 2, False)):
+    seen = [(cells, 5000 + host * cells, 9000 + worker * cells)
+            for cells in range(1, 400)]
+    equal(burn_in_memory.judge(seen, 400, 1, 1, 0)["flat"], flat,
+          f"host {host} KiB a cell, worker {worker}")
 if SIM.exists():
     # A quick machine is done before it was looked at: then there are more.
     for rounds in (40, 160, 640):

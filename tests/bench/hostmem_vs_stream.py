@@ -5,11 +5,14 @@
 program, on a quiet machine:
 
     tests/bench/hostmem_vs_stream.py NVBW_HOST STREAM_LIKE [ROUNDS] [MiB]
+        [pageable|huge_page]
 
 The two take turns, ROUNDS times, so that a machine whose memory is shared with
 others changes under both; who goes first alternates, so that a drift favours
-neither. MiB is the size of a buffer; left out, it is what hostmem itself takes
-on this machine. Each line has the ratio of the best pass (STREAM's own
+neither. MiB is the size of a buffer; left out or 0, it is what hostmem itself
+takes on this machine. Both take pages of the system's ordinary size, or huge
+ones: on a machine that has been in use for long only those are alike for both.
+Each line has the ratio of the best pass (STREAM's own
 measure), both medians over the rounds, and the median over the rounds of the
 ratio within one, whose two halves are seconds apart. Exit 0, or 1 if the ratio
 of the best is outside 0.90 to 1.10, or 2 if a program could not be run."""
@@ -31,13 +34,14 @@ PAIRS = {
 PASSES = 5
 
 
-def ours(host, mib, folder):
+def ours(host, mib, memory, folder):
     """{testcase: (samples, bytes of a buffer)} of node 0 from itself, where
     stream_like, which places nothing, is taken to be."""
     size = f'defaults = {{ buffer_size = "{mib} MiB"; }};' if mib else ""
     plan = folder / "plan.cfg"
     report = folder / "report.json"
-    plan.write_text(size + 'suites = ( { plugin = "hostmem"; } );\n')
+    plan.write_text(size + 'suites = ( { plugin = "hostmem"; params = '
+                    f'{{ memory = "{memory}"; }}; }} );\n')
     result = subprocess.run(
         [host, "run", "-c", plan, "--run-dir", folder / "run",
          "--report", f"json={report}"],
@@ -53,28 +57,29 @@ def ours(host, mib, folder):
     return found
 
 
-def theirs(stream, mib):
+def theirs(stream, mib, memory):
     """{(kernel, stores): (best, median)}, and the latency in ns."""
     result = subprocess.run(
-        [stream, "-s", str(mib), "-n", str(PASSES)],
+        [stream, "-s", str(mib), "-n", str(PASSES)]
+        + (["-p"] if memory == "huge_page" else []),
         capture_output=True, text=True, check=True)
     document = json.loads(result.stdout)
     return {(one["kernel"], one["stores"]): (one["best"], one["median"])
             for one in document["bandwidth"]}, document["latency_ns"]
 
 
-def take_turns(host, stream, rounds, mib):
+def take_turns(host, stream, rounds, mib, memory):
     """What each of the two said in each round, and the MiB of a buffer."""
     host_side, stream_side = [], []
     taken = mib
     for one in range(rounds):
         if one % 2 and taken:
-            stream_side.append(theirs(stream, taken))
+            stream_side.append(theirs(stream, taken, memory))
         with tempfile.TemporaryDirectory() as folder:
-            host_side.append(ours(host, mib, pathlib.Path(folder)))
+            host_side.append(ours(host, mib, memory, pathlib.Path(folder)))
         taken = host_side[-1]["host_memory_copy"][1] >> 20
         if len(stream_side) < len(host_side):
-            stream_side.append(theirs(stream, taken))
+            stream_side.append(theirs(stream, taken, memory))
     return host_side, stream_side, taken
 
 
@@ -94,8 +99,11 @@ def main():
     host, stream = sys.argv[1:3]
     rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 3
     mib = int(sys.argv[4]) if len(sys.argv) > 4 else 0
-    host_side, stream_side, taken = take_turns(host, stream, rounds, mib)
-    print(f"{rounds} rounds, {taken} MiB a buffer; GB/s, latency in ns")
+    memory = sys.argv[5] if len(sys.argv) > 5 else "pageable"
+    host_side, stream_side, taken = take_turns(host, stream, rounds, mib,
+                                               memory)
+    print(f"{rounds} rounds, {taken} MiB a buffer, {memory}; GB/s, latency in "
+          "ns")
     print(f"{'':22} {'best':>8} {'theirs':>8} {'ratio':>6} "
           f"{'median':>8} {'theirs':>8} {'paired':>6}")
     good = True

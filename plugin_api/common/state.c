@@ -64,6 +64,7 @@ const struct name operation_names[] = {
     { NVBW_OP_SCALE, "scale" },
     { NVBW_OP_ADD, "add" },
     { NVBW_OP_DOT, "dot" },
+    { NVBW_OP_STREAM_COPY, "stream_copy" },
     { 0, NULL },
 };
 

@@ -17,7 +17,7 @@ int flow_memory_on_host(uint32_t memory)
 enum { WIDEST_BYTES = 16 };
 
 static const uint32_t stream_arrays[] = {
-    [NVBW_OP_COPY] = 2,
+    [NVBW_OP_STREAM_COPY] = 2,
     [NVBW_OP_SCALE] = 2,
     [NVBW_OP_ADD] = 3,
     [NVBW_OP_TRIAD] = 3,
@@ -53,9 +53,7 @@ int flow_is_load(const struct flow_record *flow)
 
 int flow_is_stream(const struct flow_record *flow)
 {
-    return flow->initiator == NVBW_BY_SM && flow_stream_arrays(flow) > 0 &&
-           (flow->operation != NVBW_OP_COPY || flow->element != 0) &&
-           !flow_is_access(flow);
+    return flow->initiator == NVBW_BY_SM && flow_stream_arrays(flow) > 0;
 }
 
 struct flow_accesses flow_accesses_of(const struct flow_record *flow)
@@ -86,9 +84,8 @@ uint64_t flow_counted_bytes(const struct flow_record *flow)
 
         return all.count * all.element;
     }
-    return flow_is_stream(flow) && flow->operation != NVBW_OP_COPY
-               ? flow_stream_arrays(flow) * flow->bytes
-               : flow->bytes;
+    return flow_is_stream(flow) ? flow_stream_arrays(flow) * flow->bytes
+                                : flow->bytes;
 }
 
 uint32_t flow_count(const struct nvbw_flow *const *flows)

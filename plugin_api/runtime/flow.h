@@ -50,8 +50,7 @@ int flow_is_counted(const struct unit *unit, const struct flow_target *target,
     const struct nvbw_flow *flow);
 
 /* 1 for the operations of STREAM on a GPU, which go over the same arrays again
- * and again: copies, where the width of an access is given, scale, add, triad
- * and dot. */
+ * and again. */
 int flow_is_stream(const struct flow_record *flow);
 /* 1 if the operation has a second source. */
 int flow_has_third(const struct flow_record *flow);

@@ -24,6 +24,7 @@ static const struct operation_rule operations[] = {
     [NVBW_OP_SCALE] = { SIDE_MUST, SIDE_MUST },
     [NVBW_OP_ADD] = { SIDE_MUST, SIDE_MUST },
     [NVBW_OP_DOT] = { SIDE_MUST, SIDE_MAY },
+    [NVBW_OP_STREAM_COPY] = { SIDE_MUST, SIDE_MUST },
 };
 enum { OPERATIONS_END = sizeof operations / sizeof operations[0] };
 
@@ -47,7 +48,9 @@ struct initiator_rule {
 
 static const struct initiator_rule initiators[] = {
     [NVBW_BY_CE] = { BIT(NVBW_OP_COPY), ALL_MEMORY },
-    [NVBW_BY_SM] = { KERNEL_OPERATIONS | BIT(NVBW_OP_SPLIT), ALL_MEMORY },
+    [NVBW_BY_SM] = { KERNEL_OPERATIONS | BIT(NVBW_OP_SPLIT) |
+                         BIT(NVBW_OP_STREAM_COPY),
+        ALL_MEMORY },
     [NVBW_BY_TMA] = { BIT(NVBW_OP_COPY) | BIT(NVBW_OP_READ) |
                           BIT(NVBW_OP_WRITE) | BIT(NVBW_OP_CHASE),
         ALL_MEMORY },

@@ -25,7 +25,8 @@ struct stream_operation {
     enum number_form source, result;
 };
 static const struct stream_operation operations[] = {
-    [NVBW_OP_COPY] = { SM_KERNEL_stream_copy, NUMBERS_WIDE, NUMBERS_WIDE },
+    [NVBW_OP_STREAM_COPY] = { SM_KERNEL_stream_copy, NUMBERS_WIDE,
+        NUMBERS_WIDE },
     [NVBW_OP_SCALE] = { SM_KERNEL_stream_scale, NUMBERS_WIDE, NUMBERS_SCALED },
     [NVBW_OP_ADD] = { SM_KERNEL_stream_add, NUMBERS_WIDE, NUMBERS_ADDED },
     [NVBW_OP_TRIAD] = { SM_KERNEL_stream_triad, NUMBERS_WIDE, NUMBERS_TRIAD },
@@ -228,8 +229,8 @@ static int32_t verify(
 
 const struct initiator streamer_sm = {
     .name = "sm",
-    .operations = 1u << NVBW_OP_COPY | 1u << NVBW_OP_SCALE | 1u << NVBW_OP_ADD |
-                  1u << NVBW_OP_TRIAD | 1u << NVBW_OP_DOT,
+    .operations = 1u << NVBW_OP_STREAM_COPY | 1u << NVBW_OP_SCALE |
+                  1u << NVBW_OP_ADD | 1u << NVBW_OP_TRIAD | 1u << NVBW_OP_DOT,
     .open = open_flow,
     .bounds = bounds,
     .lay = lay,

@@ -4,10 +4,6 @@
 
 #include "local_traffic.h"
 
-/* Bytes of an access: what makes a copy one of STREAM, over the same arrays
- * again and again. */
-enum { ACCESS_BYTES = 16 };
-
 static const struct nvbw_param ladder_param = {
     .size = sizeof ladder_param,
     .flags = NVBW_PARAM_LIST,
@@ -21,37 +17,21 @@ static const struct nvbw_param ladder_param = {
 };
 static const struct nvbw_param *const params[] = { &ladder_param, NULL };
 
-#define TRAFFIC(symbol, flags_, help_)                                         \
+#define TRAFFIC(symbol, help_)                                                 \
     static const struct nvbw_metric symbol = { .size = sizeof symbol,          \
-        .flags = (flags_),                                                     \
         .unit = NVBW_UNIT_BYTES_PER_SECOND,                                    \
         .better = NVBW_HIGHER,                                                 \
         .name = "traffic",                                                     \
         .help = (help_),                                                       \
         .rows = "ladder",                                                      \
         .cols = "gpu" }
-TRAFFIC(copy_traffic, NVBW_METRIC_DERIVED,
-    "Bytes read and written, 16 an element, as BabelStream counts: twice the "
-    "bandwidth.");
-TRAFFIC(scale_traffic, 0,
+TRAFFIC(pair_traffic,
     "Bytes read and written, 16 an element, as BabelStream counts.");
-TRAFFIC(sum_traffic, 0,
+TRAFFIC(sum_traffic,
     "Bytes read and written, 24 an element, as BabelStream counts.");
-TRAFFIC(dot_traffic, 0, "Bytes read, 16 an element, as BabelStream counts.");
+TRAFFIC(dot_traffic, "Bytes read, 16 an element, as BabelStream counts.");
 
-static const struct nvbw_metric copy_bandwidth = { .size =
-                                                       sizeof copy_bandwidth,
-    .unit = NVBW_UNIT_BYTES_PER_SECOND,
-    .better = NVBW_HIGHER,
-    .name = "bandwidth",
-    .help = "Bytes copied, each counted once.",
-    .rows = "ladder",
-    .cols = "gpu" };
-
-static const struct nvbw_metric *const copy_metrics[] = { &copy_traffic,
-    &copy_bandwidth, NULL };
-static const struct nvbw_metric *const scale_metrics[] = { &scale_traffic,
-    NULL };
+static const struct nvbw_metric *const pair_metrics[] = { &pair_traffic, NULL };
 static const struct nvbw_metric *const sum_metrics[] = { &sum_traffic, NULL };
 static const struct nvbw_metric *const dot_metrics[] = { &dot_traffic, NULL };
 
@@ -67,10 +47,8 @@ static uint32_t operation_of(const struct nvbw_ctx *ctx)
 static int32_t measure_size(struct nvbw_ctx *ctx, uint32_t row, uint32_t gpu)
 {
     const uint32_t operation = operation_of(ctx);
-    const int is_copy = operation == NVBW_OP_COPY;
     const int has_dst = operation != NVBW_OP_DOT;
-    const struct nvbw_cell cell =
-        NVBW_CELL(is_copy ? "bandwidth" : "traffic", row, gpu);
+    const struct nvbw_cell cell = NVBW_CELL("traffic", row, gpu);
     const struct nvbw_flow flow = { .size = sizeof flow,
         .initiator = NVBW_BY_SM,
         .operation = operation,
@@ -80,15 +58,12 @@ static int32_t measure_size(struct nvbw_ctx *ctx, uint32_t row, uint32_t gpu)
         .dst_place = has_dst ? (int32_t)gpu : 0,
         .executor = (int32_t)gpu,
         .bytes = (uint64_t)ctx->host->param_int(ctx, "ladder", row),
-        .element = is_copy ? (uint32_t)ACCESS_BYTES : 0,
         .cell = &cell };
     const struct nvbw_flow *const flows[] = { &flow, NULL };
     const struct nvbw_measurement measurement = { .size = sizeof measurement,
         .flows = flows };
-    const int32_t status = ctx->host->measure(ctx, &measurement);
 
-    return status < 0 || !is_copy ? status
-                                  : local_traffic_derive(ctx, &cell, row, gpu);
+    return ctx->host->measure(ctx, &measurement);
 }
 
 static int32_t run(struct nvbw_ctx *ctx)
@@ -135,9 +110,9 @@ static const char *const tags[] = { "local", "stream", "bandwidth", NULL };
         .user = &operation_of_##name_,                                         \
         .run = run }
 
-TESTCASE(stream_copy, NVBW_OP_COPY, copy_metrics, "a = b." HELP HELP_WORDS,
-    "STREAM's copy within each GPU, by size.");
-TESTCASE(stream_scale, NVBW_OP_SCALE, scale_metrics, "a = 3 b." HELP HELP_WORDS,
+TESTCASE(stream_copy, NVBW_OP_STREAM_COPY, pair_metrics,
+    "a = b." HELP HELP_WORDS, "STREAM's copy within each GPU, by size.");
+TESTCASE(stream_scale, NVBW_OP_SCALE, pair_metrics, "a = 3 b." HELP HELP_WORDS,
     "STREAM's scale within each GPU, by size.");
 TESTCASE(stream_add, NVBW_OP_ADD, sum_metrics, "a = b + c." HELP HELP_WORDS,
     "STREAM's add within each GPU, by size.");

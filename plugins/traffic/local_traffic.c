@@ -39,10 +39,12 @@ static int has_destination(const struct local_work *work)
     return work->operation != NVBW_OP_READ;
 }
 
-int32_t local_traffic_derive(struct nvbw_ctx *ctx,
-    const struct nvbw_cell *bandwidth, uint32_t row, uint32_t gpu)
+/* Settles the cell of `traffic` with twice the figure of that of `bandwidth`,
+ * or as that one where it has none. */
+static int32_t derive_traffic(
+    struct nvbw_ctx *ctx, const struct nvbw_cell *bandwidth, uint32_t gpu)
 {
-    const struct nvbw_cell traffic = NVBW_CELL("traffic", row, gpu);
+    const struct nvbw_cell traffic = NVBW_CELL("traffic", 0, gpu);
     double figure = 0.0;
 
     if (!ctx->host->wanted(ctx, &traffic)) {
@@ -80,9 +82,8 @@ static int32_t measure_gpu(
         .flows = flows };
     const int32_t status = ctx->host->measure(ctx, &at_once);
 
-    return status < 0 || !src || !dst
-               ? status
-               : local_traffic_derive(ctx, &bandwidth, 0, gpu);
+    return status < 0 || !src || !dst ? status
+                                      : derive_traffic(ctx, &bandwidth, gpu);
 }
 
 int32_t local_traffic_run(struct nvbw_ctx *ctx, const struct local_work *work)

@@ -17,11 +17,6 @@ extern const struct nvbw_metric *const local_metrics_copy[];
 extern const struct nvbw_metric *const local_metrics_one_sided[];
 extern const struct nvbw_needs local_needs;
 
-/* Of a copy's bandwidth: settles the cell of `traffic` with twice the figure of
- * the cell of `bandwidth`, or as that one where it has none. */
-int32_t local_traffic_derive(struct nvbw_ctx *ctx,
-    const struct nvbw_cell *bandwidth, uint32_t row, uint32_t gpu);
-
 /* The whole of a testcase's run(): every GPU in turn. */
 int32_t local_traffic_run(struct nvbw_ctx *ctx, const struct local_work *work);
 

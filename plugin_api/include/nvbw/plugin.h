@@ -127,10 +127,13 @@ enum {
     NVBW_OP_WRITE = 3, /* destination only */
     NVBW_OP_SPLIT = 4, /* half the warps copy forward, half back */
     NVBW_OP_CHASE = 5, /* dependent loads, figure in ns per access */
-    NVBW_OP_TRIAD = 6, /* a = b + s * c, three arrays */
-    NVBW_OP_SCALE = 7, /* a = s * b */
-    NVBW_OP_ADD = 8,   /* a = b + c */
-    NVBW_OP_DOT = 9    /* sum of a * b */
+    /* Those of STREAM and BabelStream: arrays of doubles, the same ones for all
+     * copies of a sample. Their figure counts all arrays. */
+    NVBW_OP_TRIAD = 6,       /* a = b + s * c, three arrays */
+    NVBW_OP_SCALE = 7,       /* a = s * b */
+    NVBW_OP_ADD = 8,         /* a = b + c */
+    NVBW_OP_DOT = 9,         /* sum of a * b */
+    NVBW_OP_STREAM_COPY = 10 /* a = b; not by CPUs */
 };
 
 /* Kinds of memory. */
@@ -352,12 +355,11 @@ struct nvbw_flow {
     const struct nvbw_cell *cell; /* where this flow's figure goes, or NULL:
                                      it counts only for the total */
     const struct nvbw_cell *reverse_cell; /* SPLIT: the other direction */
-    uint64_t repeats;       /* copies per sample; 0: the pilot decides */
-    uint32_t load_permille; /* offered load of its own full rate; 0: full. A
+    uint64_t repeats;         /* copies per sample; 0: the pilot decides */
+    uint32_t load_permille;   /* offered load of its own full rate; 0: full. A
                                part of it: background reads by SM alone */
-    uint32_t element; /* bytes per access, 0: the widest. Copies by SMs that
-                         give it, and no stride, are STREAM's */
-    uint64_t offset;  /* bytes by which both sides are misaligned */
+    uint32_t element;         /* bytes per access, 0: the widest */
+    uint64_t offset;          /* bytes by which both sides are misaligned */
     nvbw_enqueue_fn *enqueue; /* NVBW_BY_PLUGIN: puts your kernel on work's
                                  stream */
     nvbw_enqueue_fn *verify;  /* NVBW_BY_PLUGIN: checks the destination; NULL:

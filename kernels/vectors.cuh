@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
 /* Memory as vectors of 16 bytes that are touched once: loads and stores leave
- * the cache first. */
+ * the cache first, but for those that say otherwise. */
 #ifndef NVBW_VECTORS_CUH
 #define NVBW_VECTORS_CUH
 
@@ -22,6 +22,12 @@ typedef ulonglong2 vector;
 static __device__ __forceinline__ vector vector_load(uint64_t address)
 {
     return __ldcs((const vector *)address);
+}
+
+/* An ordinary load. */
+static __device__ __forceinline__ vector vector_load_kept(uint64_t address)
+{
+    return *(const vector *)address;
 }
 
 static __device__ __forceinline__ void vector_store(

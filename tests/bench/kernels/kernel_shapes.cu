@@ -53,6 +53,7 @@ static void product_copy(const struct shape_gpu &gpu, const char *path,
         wide_blocks != 0 ? wide_blocks : (bytes + 4095) / 4096;
 
     OK(cudaMemset(dst, 0x5a, bytes));
+    shape_forget(gpu);
     const double seconds = shape_seconds([&] {
         if (wide_blocks != 0) {
             nvbw_copy_wide<<<(unsigned)blocks, SM_THREADS>>>(args);
@@ -130,6 +131,19 @@ static void copies(const struct shape_gpu &gpu, char *dst, char *src)
 
     try_copy<256, 1, HINT_FIRST, HINT_FIRST>(gpu, "copy", dst, src, bytes, 0);
     try_copy<256, 1, HINT_NONE, HINT_NONE>(gpu, "copy", dst, src, bytes, 0);
+    try_copy<256, 1, HINT_NONE, HINT_FIRST>(gpu, "copy", dst, src, bytes, 0);
+    try_copy<256, 1, HINT_FIRST, HINT_FIRST, 64, 37>(
+        gpu, "copy", dst, src, bytes, 0);
+    try_copy<256, 1, HINT_NONE, HINT_NONE, 64, 37>(
+        gpu, "copy", dst, src, bytes, 0);
+    try_copy<256, 1, HINT_NONE, HINT_FIRST, 8, 3>(
+        gpu, "copy", dst, src, bytes, 0);
+    try_copy<256, 1, HINT_NONE, HINT_FIRST, 16, 7>(
+        gpu, "copy", dst, src, bytes, 0);
+    try_copy<256, 1, HINT_NONE, HINT_FIRST, 64, 37>(
+        gpu, "copy", dst, src, bytes, 0);
+    try_copy<256, 1, HINT_NONE, HINT_FIRST, 256, 97>(
+        gpu, "copy", dst, src, bytes, 0);
     try_copy<256, 1, HINT_AHEAD, HINT_FIRST>(gpu, "copy", dst, src, bytes, 0);
     try_copy<128, 1, HINT_FIRST, HINT_FIRST>(gpu, "copy", dst, src, bytes, 0);
     try_copy<512, 1, HINT_FIRST, HINT_FIRST>(gpu, "copy", dst, src, bytes, 0);
@@ -355,6 +369,7 @@ int main(int argc, char **argv)
     }
     gpu.units = about.multiProcessorCount;
     OK(cudaMalloc(&gpu.words, 1 << 20));
+    OK(cudaMalloc(&gpu.other, SHAPE_OTHER_BYTES));
     printf("%s, %d multiprocessors, %d GPUs\n", about.name, gpu.units, gpus);
     printf("%-12s %-44s %9s %10s\n", "path", "shape", "blocks", "bytes");
     if (wants(argc, argv, "memory")) {

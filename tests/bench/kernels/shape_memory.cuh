@@ -59,14 +59,18 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-template <uint32_t THREADS, uint32_t VECTORS, int LOAD, int STORE>
+/* Blocks of a group take its tiles in steps of STEP, 1: in order. */
+template <uint32_t THREADS, uint32_t VECTORS, int LOAD, int STORE,
+    uint32_t GROUP, uint32_t STEP>
 static __global__ void __launch_bounds__(THREADS)
     shape_copy(uint64_t dst, uint64_t src, uint64_t count)
 {
     const uint64_t tile = THREADS * VECTORS;
+    const uint64_t first =
+        blockIdx.x / GROUP * GROUP + blockIdx.x * STEP % GROUP;
 
 #pragma unroll 1
-    for (uint64_t i = blockIdx.x * tile + threadIdx.x; i < count;
+    for (uint64_t i = first * tile + threadIdx.x; i < count;
          i += gridDim.x * tile) {
         vector values[VECTORS];
 
@@ -148,7 +152,8 @@ static void try_write(
         "write", name, blocks, bytes, seconds, shape_is_whole(gpu, dst, bytes));
 }
 
-template <uint32_t THREADS, uint32_t VECTORS, int LOAD, int STORE>
+template <uint32_t THREADS, uint32_t VECTORS, int LOAD, int STORE,
+    uint32_t GROUP = 1, uint32_t STEP = 1>
 static void try_copy(const struct shape_gpu &gpu, const char *path, void *dst,
     const void *src, uint64_t bytes, uint64_t blocks)
 {
@@ -158,13 +163,14 @@ static void try_copy(const struct shape_gpu &gpu, const char *path, void *dst,
     char name[64];
 
     OK(cudaMemset(dst, 0x5a, bytes));
+    shape_forget(gpu);
     const double seconds = shape_seconds([&] {
-        shape_copy<THREADS, VECTORS, LOAD, STORE>
+        shape_copy<THREADS, VECTORS, LOAD, STORE, GROUP, STEP>
             <<<(unsigned)grid, THREADS>>>(shape_at(dst), shape_at(src), count);
     });
 
-    snprintf(name, sizeof name, "%u threads x %u, %s, %s", THREADS, VECTORS,
-        shape_hints[LOAD], shape_hints[STORE]);
+    snprintf(name, sizeof name, "%u threads x %u, %s, %s, %u by %u", THREADS,
+        VECTORS, shape_hints[LOAD], shape_hints[STORE], GROUP, STEP);
     shape_row(
         path, name, grid, bytes, seconds, shape_is_whole(gpu, dst, bytes));
 }

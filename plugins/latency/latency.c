@@ -104,6 +104,9 @@ METRIC(
 
 static const struct nvbw_needs one_gpu = { .size = sizeof one_gpu,
     .min_gpus = 1 };
+static const struct nvbw_needs one_gpu_bulk = {
+    .size = sizeof one_gpu_bulk, .min_gpus = 1, .min_compute = 90
+};
 static const struct nvbw_needs two_gpus = {
     .size = sizeof two_gpus, .features = NVBW_NEED_PEER, .min_gpus = 2
 };
@@ -144,7 +147,10 @@ static const char *const tags_local[] = { "local", "latency", NULL };
         two_gpus_bulk, from_peer_list,                                         \
         "Latency of each GPU's memory for bulk copies by each other GPU.")     \
     X(device_local_latency_sm, NVBW_BY_SM, ON_ITSELF, tags_local, one_gpu,     \
-        from_itself_list, "Latency of each GPU's own memory for loads.")
+        from_itself_list, "Latency of each GPU's own memory for loads.")       \
+    X(device_local_latency_tma, NVBW_BY_TMA, ON_ITSELF, tags_local,            \
+        one_gpu_bulk, from_itself_list,                                        \
+        "Latency of each GPU's own memory for bulk copies.")
 
 #define TESTCASE(name_, initiator_, where_, tags_, needs_, metrics_, summary_) \
     static const struct work work_##name_ = { initiator_, where_ };            \

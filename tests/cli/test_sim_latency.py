@@ -10,7 +10,8 @@ PROFILES = SOURCE / "configs" / "sim"
 TOLERANCE = 0.0005
 HOST, PEER = "host_device_latency_sm", "device_to_device_latency_sm"
 BULK, LOCAL = "device_to_device_latency_tma", "device_local_latency_sm"
-NAMES = [HOST, PEER, BULK, LOCAL]
+LOCAL_BULK = "device_local_latency_tma"
+NAMES = [HOST, PEER, BULK, LOCAL, LOCAL_BULK]
 DEFAULTS = {"latency_host_ns": 1000, "latency_peer_ns": 800,
             "latency_local_ns": 300, "latency_bulk_ns": 0, "kernel_us": 0}
 
@@ -23,9 +24,9 @@ def number(profile, key):
 
 def latency(profile, name):
     """One step, without its share of a launch."""
-    place = {HOST: "host", LOCAL: "local"}.get(name, "peer")
+    place = {HOST: "host", PEER: "peer", BULK: "peer"}.get(name, "local")
     return number(profile, f"latency_{place}_ns") + (
-        number(profile, "latency_bulk_ns") if name == BULK else 0)
+        number(profile, "latency_bulk_ns") if name in (BULK, LOCAL_BULK) else 0)
 
 
 def measure(folder, profile, params="", *words, tests=None, limits="",
@@ -57,7 +58,7 @@ def check_machine(folder, profile, gpus, params, steps, numbers=None,
         wanted = latency(numbers or profile, cell["testcase"])
         if steps is not None:
             own = steps if isinstance(steps, int) else steps[
-                cell["testcase"] != LOCAL]
+                cell["testcase"] not in (LOCAL, LOCAL_BULK)]
             wanted += number(numbers or profile, "kernel_us") * 1e3 / own
         if not check(cell["figure"] is not None,
                      f"{where}: {cell['state']}: {cell['message']}"):

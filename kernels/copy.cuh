@@ -92,9 +92,9 @@ static __device__ __forceinline__ void copy_wide(const struct copy_part &part)
     copy_rest(part, span);
 }
 
-/* Where a block begins: blocks of a group take its tiles out of order. In order,
- * and with loads that leave the cache first, copies within a GPU are 0.5 to 3 %
- * slower, depending on what ran before (docs/measurement.md). */
+/* Where a block begins: blocks of a group take its tiles out of order. In
+ * order, and with loads that leave the cache first, copies within a GPU are 0.5
+ * to 3 % slower, depending on what ran before (docs/measurement.md). */
 static __device__ __forceinline__ uint64_t copy_place(void)
 {
     const uint32_t group = blockIdx.x / COPY_GROUP * COPY_GROUP;

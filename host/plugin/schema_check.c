@@ -373,13 +373,6 @@ static int32_t check_plugin(
         "it needs a host with contract minor %u, this one has %d: update "
         "nvbw-host (rule C6)",
         plugin->min_host_minor, NVBW_ABI_MINOR);
-    FAIL_IF(NVBW_MAGIC == NVBW_MAGIC_DRAFT &&
-                (plugin->abi_minor > NVBW_ABI_MINOR ||
-                    plugin->abi_minor < SCHEMA_OLDEST_DRAFT),
-        why, NVBW_E_INVALID,
-        "it was built from draft %u of the contract, this host has draft %d "
-        "and takes drafts from %d on: build it again (rule C6)",
-        plugin->abi_minor, NVBW_ABI_MINOR, SCHEMA_OLDEST_DRAFT);
     FAIL_IF(plugin->testcases_count == 0, why, NVBW_E_INVALID,
         "it has no testcases (rule C2)");
     return NVBW_OK;

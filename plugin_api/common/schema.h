@@ -8,10 +8,6 @@
 
 #include "fields.h"
 
-/* The draft of the contract since when it has only grown: plugins of it and of
- * later ones are taken. */
-enum { SCHEMA_OLDEST_DRAFT = 1 };
-
 /* A key of a GROUP parameter stands behind it among the parameters, as a LIST
  * of its own, "flows.from": whatever reads, sends or keeps parameters treats
  * groups as lists side by side. Without a default it has to be given. */

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "schema.h"
+/* Of the headers before 1.0, "~NVBWDFT". */
+#define MAGIC_DRAFT UINT64_C(0x5446445742564e7e)
 
 /* What every struct of the contract begins with. */
 struct head {
@@ -24,33 +25,21 @@ static int32_t check_minors(
     return NVBW_OK;
 }
 
-int32_t abi_accept_on(const struct nvbw_plugin *plugin, uint64_t host_magic,
-    uint32_t host_minor, struct error *err)
+int32_t abi_accept_on(
+    const struct nvbw_plugin *plugin, uint32_t host_minor, struct error *err)
 {
-    const uint64_t magic = plugin->magic;
-
-    FAIL_IF(magic != NVBW_MAGIC_DRAFT && magic != NVBW_MAGIC_RELEASE, err,
-        NVBW_E_INVALID,
+    FAIL_IF(plugin->magic == MAGIC_DRAFT, err, NVBW_E_INVALID,
+        "C6: it was built from a draft of nvbw/plugin.h, from before 1.0; "
+        "rebuild it with this host's");
+    FAIL_IF(plugin->magic != NVBW_MAGIC, err, NVBW_E_INVALID,
         "C2: nvbw_plugin_v1 has no magic number: 0x%016llx is not a plugin's",
-        (unsigned long long)magic);
-    FAIL_IF(magic != host_magic, err, NVBW_E_INVALID,
-        "C6: it was built from a %s header, this host from a %s one; rebuild "
-        "it with this host's nvbw/plugin.h",
-        magic == NVBW_MAGIC_DRAFT ? "draft" : "release",
-        host_magic == NVBW_MAGIC_DRAFT ? "draft" : "release");
-    FAIL_IF(host_magic == NVBW_MAGIC_DRAFT &&
-                (plugin->abi_minor > host_minor ||
-                    plugin->abi_minor < SCHEMA_OLDEST_DRAFT),
-        err, NVBW_E_INVALID,
-        "C6: it was built from draft %u of nvbw/plugin.h, this host from "
-        "draft %u, and takes drafts from %d on; rebuild it",
-        plugin->abi_minor, host_minor, SCHEMA_OLDEST_DRAFT);
+        (unsigned long long)plugin->magic);
     return check_minors(plugin, host_minor, err);
 }
 
 int32_t abi_accept(const struct nvbw_plugin *plugin, struct error *err)
 {
-    return abi_accept_on(plugin, NVBW_MAGIC, NVBW_ABI_MINOR, err);
+    return abi_accept_on(plugin, NVBW_ABI_MINOR, err);
 }
 
 int32_t abi_read(const void *given, const char *what, uint32_t known_flags,

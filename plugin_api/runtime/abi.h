@@ -16,9 +16,9 @@ enum { ABI_STRUCT_LIMIT = 4096, ABI_LIST_LIMIT = 10000 };
 /* Whether a plugin of this magic and these minors may be loaded (C2, C6). The
  * struct is this build's copy, as abi_read made it. Names the rule. */
 int32_t abi_accept(const struct nvbw_plugin *plugin, struct error *err);
-/* The same for any host minor and magic: what the tests vary. */
-int32_t abi_accept_on(const struct nvbw_plugin *plugin, uint64_t host_magic,
-    uint32_t host_minor, struct error *err);
+/* The same for any host minor: what the tests vary. */
+int32_t abi_accept_on(
+    const struct nvbw_plugin *plugin, uint32_t host_minor, struct error *err);
 
 /* Copies a struct that begins with size and flags into *out of own_bytes:
  * min(size, own_bytes), the rest zero (C4). known_flags: the bits that this

@@ -324,7 +324,6 @@ static const struct nvbw_testcase *const testcases[] = { TESTCASES(
 const struct nvbw_plugin nvbw_plugin_v1 = { .size = sizeof nvbw_plugin_v1,
     .magic = NVBW_MAGIC,
     .abi_minor = NVBW_ABI_MINOR,
-    .min_host_minor = NVBW_ABI_MINOR,
     .name = "access",
     .version = "1.0.0",
     .summary = "Strided, misaligned, narrow and random access within each GPU.",

@@ -293,7 +293,6 @@ static const struct nvbw_testcase testcase = {
 const struct nvbw_plugin nvbw_plugin_v1 = { .size = sizeof nvbw_plugin_v1,
     .magic = NVBW_MAGIC,
     .abi_minor = NVBW_ABI_MINOR,
-    .min_host_minor = 2,
     .name = "pattern",
     .version = "1.0.0",
     .summary = "Any flows, written in the plan.",

@@ -467,7 +467,6 @@ static const struct nvbw_testcase *const testcases[] = {
 const struct nvbw_plugin nvbw_plugin_v1 = { .size = sizeof nvbw_plugin_v1,
     .magic = NVBW_MAGIC,
     .abi_minor = NVBW_ABI_MINOR,
-    .min_host_minor = 1,
     .name = "transfer",
     .version = "1.0.0",
     .summary = "Copies by kind of memory, kind of call, size and NUMA node.",

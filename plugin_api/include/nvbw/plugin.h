@@ -46,17 +46,13 @@
 
 /* ---- Version ------------------------------------------------------------
  *
- * The major version is in the name of the exported symbol. Until 1.0 is
- * frozen this header is a draft, told by NVBW_MAGIC and NVBW_ABI_MINOR
- * together: a host accepts plugins built from its own draft and from those back
- * to draft 1, since when the header has only grown. From 1.0 on a host accepts
- * every plugin whose min_host_minor is not above its own minor, however old or
- * new the plugin is.
+ * This is version 1.0 of the contract. The major version is in the name of the
+ * exported symbol and stays; NVBW_ABI_MINOR counts what has been added since. A
+ * host accepts every plugin whose min_host_minor is not above its own minor,
+ * however old or new the plugin is.
  */
-#define NVBW_MAGIC_DRAFT   UINT64_C(0x5446445742564e7e) /* "~NVBWDFT" */
-#define NVBW_MAGIC_RELEASE UINT64_C(0x47554c505742564e) /* "NVBWPLUG" */
-#define NVBW_MAGIC         NVBW_MAGIC_DRAFT
-#define NVBW_ABI_MINOR     2
+#define NVBW_MAGIC     UINT64_C(0x47554c505742564e) /* "NVBWPLUG" */
+#define NVBW_ABI_MINOR 0
 
 /* ---- Numbers ------------------------------------------------------------ */
 
@@ -99,7 +95,7 @@ enum { NVBW_HIGHER = 1, NVBW_LOWER = 2 };
  *   TEXT      anything
  *   ENUM      one of choices
  *   GROUP     a list of groups, ( { key = value; ... }, ... ), whose keys are
- *             the members; since minor 2 */
+ *             the members */
 enum {
     NVBW_TYPE_BOOL = 1,
     NVBW_TYPE_INT = 2,
@@ -151,7 +147,7 @@ enum {
 };
 
 /* A flow's stride that means: to random places, each element once. For copies,
- * reads and writes by an SM. Since minor 2 */
+ * reads and writes by an SM. */
 #define NVBW_STRIDE_RANDOM UINT32_MAX
 
 /* A place that means: the NUMA node nearest to the executor. */
@@ -252,8 +248,8 @@ struct nvbw_param {
     const char *min_text, *max_text; /* inclusive, or NULL */
     const char *const *choices; /* ENUM: name, help, name, help, ..., NULL */
     const struct nvbw_param *const *members; /* GROUP: its keys, each of one
-                            value; a key without a default must be given.
-                            Since minor 2 */
+                            value; a key without a default must be
+                            given */
 };
 
 /* A metric: a figure, a row, a column or a matrix of them. Its axes say
@@ -309,7 +305,7 @@ struct nvbw_testcase {
                             returns NVBW_OK. Called before anything runs, also
                             by check-plan, in a process without CUDA and
                             without facts: it may read parameters, log and
-                            refuse, no more. May be NULL. Since minor 2 */
+                            refuse, no more. May be NULL */
 };
 
 /* The plugin. init and fini may be NULL; init must not touch CUDA. */
@@ -367,8 +363,7 @@ struct nvbw_flow {
     void *user;               /* passed on in work */
     uint64_t ring; /* CE between pageable memory and a GPU: bytes of a ring of
                       page-locked memory through which a thread of the host
-                      passes the copies on; 0: the driver's own way. Since
-                      minor 1 */
+                      passes the copies on; 0: the driver's own way */
 };
 
 /* What enqueue and verify get. The engine owns stream and buffers. The first
@@ -418,7 +413,7 @@ struct nvbw_place {
     const char *rack;       /* rank: its rack's name, else NULL */
     uint64_t clique;        /* rank: NVLink clique, else 0 */
     int64_t number;         /* what plans and reports call it: of a GPU, a node
-                               or a rank. Since minor 2 */
+                               or a rank */
 };
 
 /* MPI plugins lend the runtime one collective: gathers `bytes` from every
@@ -504,7 +499,7 @@ struct nvbw_host {
     /* In check only: element i of a parameter, or of a key of a GROUP, is
      * wrong; text says what and what to do. The host puts the place in the plan
      * before it. Where the plan does not give the element the place is that of
-     * the parameter, or of the suite. Returns NVBW_OK. Since minor 2 */
+     * the parameter, or of the suite. Returns NVBW_OK. */
     int32_t (*refuse)(
         struct nvbw_ctx *, const char *name, uint32_t i, const char *text);
 };

@@ -162,7 +162,6 @@ const struct nvbw_plugin nvbw_plugin_v1 = {
     .size = sizeof nvbw_plugin_v1,
     .magic = NVBW_MAGIC,
     .abi_minor = NVBW_ABI_MINOR,
-    .min_host_minor = 2,
     .name = "value_checks",
     .version = "1.0.0",
     .summary = "Groups, and what a check says of them.",

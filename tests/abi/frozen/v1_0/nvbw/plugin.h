@@ -46,16 +46,13 @@
 
 /* ---- Version ------------------------------------------------------------
  *
- * The major version is in the name of the exported symbol. Until 1.0 is
- * frozen this header is a draft: a host accepts only plugins built from the
- * very same draft, told by NVBW_MAGIC and NVBW_ABI_MINOR together. From then
- * on a host accepts every plugin whose min_host_minor is not above its own
- * minor, however old or new the plugin is.
+ * This is version 1.0 of the contract. The major version is in the name of the
+ * exported symbol and stays; NVBW_ABI_MINOR counts what has been added since. A
+ * host accepts every plugin whose min_host_minor is not above its own minor,
+ * however old or new the plugin is.
  */
-#define NVBW_MAGIC_DRAFT   UINT64_C(0x5446445742564e7e) /* "~NVBWDFT" */
-#define NVBW_MAGIC_RELEASE UINT64_C(0x47554c505742564e) /* "NVBWPLUG" */
-#define NVBW_MAGIC         NVBW_MAGIC_DRAFT
-#define NVBW_ABI_MINOR     0
+#define NVBW_MAGIC     UINT64_C(0x47554c505742564e) /* "NVBWPLUG" */
+#define NVBW_ABI_MINOR 0
 
 /* ---- Numbers ------------------------------------------------------------ */
 
@@ -96,7 +93,9 @@ enum { NVBW_HIGHER = 1, NVBW_LOWER = 2 };
  *   DURATION  "60 s", "250 ms", "2 h"; a bare number is an error
  *   REAL      0.25; with unit RATIO also "0.5 %"
  *   TEXT      anything
- *   ENUM      one of choices */
+ *   ENUM      one of choices
+ *   GROUP     a list of groups, ( { key = value; ... }, ... ), whose keys are
+ *             the members */
 enum {
     NVBW_TYPE_BOOL = 1,
     NVBW_TYPE_INT = 2,
@@ -104,7 +103,8 @@ enum {
     NVBW_TYPE_DURATION = 4,
     NVBW_TYPE_REAL = 5,
     NVBW_TYPE_TEXT = 6,
-    NVBW_TYPE_ENUM = 7
+    NVBW_TYPE_ENUM = 7,
+    NVBW_TYPE_GROUP = 8
 };
 
 /* Initiator: who moves the bytes. */
@@ -123,10 +123,13 @@ enum {
     NVBW_OP_WRITE = 3, /* destination only */
     NVBW_OP_SPLIT = 4, /* half the warps copy forward, half back */
     NVBW_OP_CHASE = 5, /* dependent loads, figure in ns per access */
-    NVBW_OP_TRIAD = 6, /* a = b + s * c, three arrays */
-    NVBW_OP_SCALE = 7, /* a = s * b */
-    NVBW_OP_ADD = 8,   /* a = b + c */
-    NVBW_OP_DOT = 9    /* sum of a * b */
+    /* Those of STREAM and BabelStream: arrays of doubles, the same ones for all
+     * copies of a sample. Their figure counts all arrays. */
+    NVBW_OP_TRIAD = 6,       /* a = b + s * c, three arrays */
+    NVBW_OP_SCALE = 7,       /* a = s * b */
+    NVBW_OP_ADD = 8,         /* a = b + c */
+    NVBW_OP_DOT = 9,         /* sum of a * b */
+    NVBW_OP_STREAM_COPY = 10 /* a = b; not by CPUs */
 };
 
 /* Kinds of memory. */
@@ -143,6 +146,10 @@ enum {
     NVBW_MEM_MULTICAST = 9 /* its place is the whole team */
 };
 
+/* A flow's stride that means: to random places, each element once. For copies,
+ * reads and writes by an SM. */
+#define NVBW_STRIDE_RANDOM UINT32_MAX
+
 /* A place that means: the NUMA node nearest to the executor. */
 enum { NVBW_NEAR = -1 };
 
@@ -152,9 +159,15 @@ enum {
     NVBW_PLACE_MIG = 1,       /* place: a slice of a GPU */
     NVBW_PLACE_NO_MEMORY = 2, /* place: a NUMA node without memory */
     NVBW_FLOW_BACKGROUND = 1, /* flow: not counted, outlasts the counted */
-    NVBW_FLOW_SYNC = 2,       /* flow: blocking call, host clock, ungated */
+    NVBW_FLOW_SYNC = 2,       /* flow: blocking calls; by the host's clock */
     NVBW_FLOW_STAGED = 4,     /* flow: leave peer access off on purpose */
     NVBW_FLOW_DEFAULT_STREAM = 8, /* flow: on the legacy default stream */
+    NVBW_FLOW_HOST_CLOCK = 16,    /* flow: ungated and timed by the host, from
+                                     before its first call to when its stream
+                                     is empty; so are flows of pageable,
+                                     huge-page and managed memory */
+    NVBW_MEASURE_ANY_ORDER = 1,   /* measurement: its flows may well run one
+                                     after another, that is what it asks */
     NVBW_METRIC_PAIRS = 1,        /* metric: no diagonal */
     NVBW_METRIC_DERIVED = 2,      /* metric: computed from other cells */
     NVBW_PLUGIN_MPI = 1           /* plugin: links MPI, which may do forbidden
@@ -218,7 +231,12 @@ typedef void nvbw_driver_fn(void);
 /* A parameter. The standard ones (buffer_size, samples, mode, ...; see
  * `nvbw-host help parameters`) belong to the host and every testcase has
  * them; declare only your own. A list in a plan for a parameter that takes
- * one value is a sweep: the host makes one unit of work per value. */
+ * one value is a sweep: the host makes one unit of work per value.
+ *
+ * A GROUP parameter p is a LIST without a default, of as many elements as the
+ * plan has groups. Read as text, an element of it is where the plan has that
+ * group, "plan.cfg:12", for messages; the value that the group has for a key is
+ * that element of "p.key". */
 struct nvbw_param {
     uint32_t size, flags;     /* NVBW_PARAM_LIST */
     uint32_t type;            /* NVBW_TYPE_* */
@@ -229,6 +247,9 @@ struct nvbw_param {
                                  elements by commas */
     const char *min_text, *max_text; /* inclusive, or NULL */
     const char *const *choices; /* ENUM: name, help, name, help, ..., NULL */
+    const struct nvbw_param *const *members; /* GROUP: its keys, each of one
+                            value; a key without a default must be
+                            given */
 };
 
 /* A metric: a figure, a row, a column or a matrix of them. Its axes say
@@ -237,6 +258,7 @@ struct nvbw_param {
  *   "numa"  the NUMA nodes with memory
  *   "rank"  the MPI ranks
  *   "name"  the elements of your LIST parameter of that name
+ *   "sizes" those of the standard parameter: its ladders as single sizes
  *   "#name" as many as your INT parameter of that name says
  *   "text"  entries that labels() names, settled in the recorded run
  *   NULL    one entry
@@ -278,6 +300,12 @@ struct nvbw_testcase {
                             or skip(ctx, NULL, ...); may be NULL */
     nvbw_call_fn *run;   /* may be called again, in another process, for
                             some of the cells; what it begins it ends */
+    nvbw_call_fn *check; /* whether the values of the parameters make sense
+                            together: calls refuse() for each that does not and
+                            returns NVBW_OK. Called before anything runs, also
+                            by check-plan, in a process without CUDA and
+                            without facts: it may read parameters, log and
+                            refuse, no more. May be NULL */
 };
 
 /* The plugin. init and fini may be NULL; init must not touch CUDA. */
@@ -324,7 +352,8 @@ struct nvbw_flow {
                                      it counts only for the total */
     const struct nvbw_cell *reverse_cell; /* SPLIT: the other direction */
     uint64_t repeats;         /* copies per sample; 0: the pilot decides */
-    uint32_t load_permille;   /* offered load of its own full rate; 0: full */
+    uint32_t load_permille;   /* offered load of its own full rate; 0: full. A
+                               part of it: background reads by SM alone */
     uint32_t element;         /* bytes per access, 0: the widest */
     uint64_t offset;          /* bytes by which both sides are misaligned */
     nvbw_enqueue_fn *enqueue; /* NVBW_BY_PLUGIN: puts your kernel on work's
@@ -332,11 +361,15 @@ struct nvbw_flow {
     nvbw_enqueue_fn *verify;  /* NVBW_BY_PLUGIN: checks the destination; NULL:
                                  the host's own comparison with the source */
     void *user;               /* passed on in work */
+    uint64_t ring; /* CE between pageable memory and a GPU: bytes of a ring of
+                      page-locked memory through which a thread of the host
+                      passes the copies on; 0: the driver's own way */
 };
 
 /* What enqueue and verify get. The engine owns stream and buffers. The first
  * call of enqueue comes before the gate closes, so modules load there. Put
- * the work on the stream and return; do not wait for it. */
+ * the work on the stream and return; do not wait for it, unless the flow is one
+ * of NVBW_FLOW_HOST_CLOCK, which is not gated, and waiting is what it times. */
 struct nvbw_work {
     uint32_t size, flags;
     void *stream;      /* CUstream of the executor, its context current */
@@ -350,11 +383,18 @@ struct nvbw_work {
 
 /* The flows that run at the same time. */
 struct nvbw_measurement {
-    uint32_t size, flags;
+    uint32_t size, flags; /* NVBW_MEASURE_* */
     const struct nvbw_flow *const *flows;
     const struct nvbw_cell *total; /* all counted bytes over first start to
                                       last end, or NULL; in ns for a metric
                                       of that unit */
+    /* Others that run at the same time, NULL-terminated, or NULL; each keeps
+     * its own cells and total, and has no beside of its own. No two of all
+     * these may use the same GPU, none may use host memory or have background
+     * flows. Their cells are flagged "concurrent". Where one of them cannot be
+     * measured the host measures them one after another instead, so that each
+     * cell gets its own word. */
+    const struct nvbw_measurement *const *beside;
 };
 
 /* ---- The host ----------------------------------------------------------- */
@@ -372,11 +412,16 @@ struct nvbw_place {
     uint64_t cache;         /* bytes of L2 or L3 */
     const char *rack;       /* rank: its rack's name, else NULL */
     uint64_t clique;        /* rank: NVLink clique, else 0 */
+    int64_t number;         /* what plans and reports call it: of a GPU, a node
+                               or a rank */
 };
 
 /* MPI plugins lend the runtime one collective: gathers `bytes` from every
  * rank into out (ranks x bytes, in rank order), at the latest by deadline
- * (CLOCK_MONOTONIC). Returns a status. */
+ * (CLOCK_MONOTONIC). Returns a status. out is zeroed before the call; where
+ * not all ranks answered in time the entries of those that did should be
+ * there, so that the host can name the others. Waiting must let MPI go on, and
+ * sleep rather than spin: the ranks may share cores. */
 typedef int32_t nvbw_allgather_fn(struct nvbw_ctx *, const void *in, void *out,
     uint64_t bytes, int64_t deadline_ns);
 
@@ -431,7 +476,8 @@ struct nvbw_host {
         const double *samples, uint64_t count);
     /* Settles one cell and returns NVBW_OK: go on. With cell NULL settles all
      * that is left of the testcase and returns NVBW_E_SKIPPED or the given
-     * status: return it too. */
+     * status: return it too. A cell of a DERIVED metric skipped since figure()
+     * found none ends as the cell did that was asked. */
     int32_t (*skip)(struct nvbw_ctx *, const struct nvbw_cell *, int32_t reason,
         const char *text);
     int32_t (*fail)(struct nvbw_ctx *, const struct nvbw_cell *, int32_t status,
@@ -446,6 +492,16 @@ struct nvbw_host {
         struct nvbw_ctx *, const char *name, uint32_t cuda_version);
     /* MPI plugins only, in init. */
     int32_t (*lend)(struct nvbw_ctx *, nvbw_allgather_fn *allgather);
+    /* MPI plugins only, in init: which rank this process is, of how many. What
+     * lend gave is then used for all that ranks have to agree on. init of an
+     * MPI plugin is called in one process of each rank, and only there. */
+    int32_t (*join)(struct nvbw_ctx *, uint32_t rank, uint32_t ranks);
+    /* In check only: element i of a parameter, or of a key of a GROUP, is
+     * wrong; text says what and what to do. The host puts the place in the plan
+     * before it. Where the plan does not give the element the place is that of
+     * the parameter, or of the suite. Returns NVBW_OK. */
+    int32_t (*refuse)(
+        struct nvbw_ctx *, const char *name, uint32_t i, const char *text);
 };
 
 /* The one argument of your functions. */

@@ -8,7 +8,9 @@ static const uint64_t WATCH_TICK_NS = 250000000u;
 
 void ledger_init(struct ledger *ledger, const struct conduct_request *request)
 {
-    *ledger = (struct ledger){ .journal = request->journal,
+    *ledger = (struct ledger){ .evidence = request->evidence,
+        .arena = request->arena,
+        .journal = request->journal,
         .watch = request->watch,
         .journal_due_ns = UINT64_MAX,
         .watch_due_ns = UINT64_MAX };

@@ -18,6 +18,7 @@ struct ledger {
     uint64_t journal_due_ns, watch_due_ns;
 };
 
+/* Writes into the request's evidence, until rounds_open says otherwise. */
 void ledger_init(struct ledger *ledger, const struct conduct_request *request);
 
 /* One settled cell. */

@@ -7,6 +7,12 @@ cd "$(dirname "$0")"
 . scripts/packages.sh
 
 install_packages build_apt build_dnf
+if [ -z "${CUDACXX:-}" ] && ! command -v nvcc >/dev/null &&
+  [ ! -x /usr/local/cuda/bin/nvcc ]; then
+  say "no nvcc: kernels for GPUs are not built, and testcases that need them" \
+    "(sm_*, tma, latency, local) will be skipped with reason not_built;" \
+    "install a CUDA toolkit, or name its compiler by CUDACXX"
+fi
 say "building; this takes some minutes"
 cmake --preset release -DNVBW_TESTS=OFF >/dev/null
 cmake --build --preset release --parallel "$(nproc)" >/dev/null

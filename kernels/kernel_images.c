@@ -30,6 +30,7 @@ __asm__(".pushsection .rodata\n"
 #endif
 
 const int kernel_images_built = NVBW_HAVE_KERNELS;
+const int kernel_images_hopper = NVBW_HAVE_HOPPER;
 
 const struct kernel_family kernel_families[KERNEL_FAMILIES] = {
     [KERNEL_FAMILY_ENGINE] = {

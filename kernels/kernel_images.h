@@ -24,5 +24,7 @@ extern const struct kernel_family kernel_families[KERNEL_FAMILIES];
 
 /* 1: this build has machine code for real GPUs. */
 extern const int kernel_images_built;
+/* 1: it has the kernels that need compute capability 9.0, bulk copies. */
+extern const int kernel_images_hopper;
 
 #endif

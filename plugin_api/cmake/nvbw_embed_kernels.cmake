@@ -1,6 +1,7 @@
 # nvbw_embed_kernels(TARGET [a.cu ...]): compiles each file to a fatbin and
 # embeds it in the target as a_fatbin[] up to a_fatbin_end[]. Defines
-# NVBW_HAVE_KERNELS, 1 or 0, for the target.
+# NVBW_HAVE_KERNELS, 1 or 0, for the target, and NVBW_HAVE_HOPPER, 1 where the
+# compiler knows all instructions of compute capability 9.0.
 
 # The architectures that get machine code, as far as this nvcc knows them.
 # Newer GPUs translate the PTX of the newest, older ones that of the oldest.
@@ -23,9 +24,24 @@ function(nvbw_find_nvcc out)
   endif()
 endfunction()
 
+# Bulk copies came with PTX 8.0, stores to multicast memory with 8.1. An older
+# compiler that knows sm_90 makes kernels for what was before it.
+set(nvbw_hopper_nvcc 12.1)
+
+# Sets out to the version of nvcc, "12.4".
+function(nvbw_nvcc_version nvcc out)
+  execute_process(COMMAND ${nvcc} --version OUTPUT_VARIABLE words
+    RESULT_VARIABLE failed ERROR_QUIET)
+  if(failed OR NOT words MATCHES "release ([0-9]+[.][0-9]+)")
+    message(FATAL_ERROR "${nvcc} --version tells no release: set NVBW_NVCC to "
+      "a working nvcc, version 11.2 or later, or use -DNVBW_CUDA=OFF")
+  endif()
+  set(${out} ${CMAKE_MATCH_1} PARENT_SCOPE)
+endfunction()
+
 # Sets out to the -gencode options for the wanted architectures that nvcc
 # knows.
-function(nvbw_kernel_gencode nvcc out)
+function(nvbw_kernel_gencode nvcc version out)
   execute_process(COMMAND ${nvcc} --list-gpu-code OUTPUT_VARIABLE known
     RESULT_VARIABLE failed ERROR_QUIET)
   if(failed)
@@ -34,6 +50,9 @@ function(nvbw_kernel_gencode nvcc out)
   endif()
   set(archs "")
   foreach(arch ${NVBW_KERNEL_ARCHS})
+    if(arch GREATER_EQUAL 90 AND version VERSION_LESS nvbw_hopper_nvcc)
+      continue()
+    endif()
     if(known MATCHES "sm_${arch}[\r\n]")
       list(APPEND archs ${arch})
     endif()
@@ -61,11 +80,20 @@ function(nvbw_embed_kernels target)
     nvbw_find_nvcc(nvcc)
   endif()
   if(NOT nvcc)
-    target_compile_definitions(${target} PRIVATE NVBW_HAVE_KERNELS=0)
+    target_compile_definitions(${target} PRIVATE NVBW_HAVE_KERNELS=0
+      NVBW_HAVE_HOPPER=0)
     return()
   endif()
-  target_compile_definitions(${target} PRIVATE NVBW_HAVE_KERNELS=1)
-  nvbw_kernel_gencode(${nvcc} gencode)
+  nvbw_nvcc_version(${nvcc} version)
+  set(hopper 1)
+  if(version VERSION_LESS nvbw_hopper_nvcc)
+    set(hopper 0)
+    message(STATUS "kernels: nvcc ${version} is older than "
+      "${nvbw_hopper_nvcc}, so tma tests will be skipped (not_built)")
+  endif()
+  target_compile_definitions(${target} PRIVATE NVBW_HAVE_KERNELS=1
+    NVBW_HAVE_HOPPER=${hopper})
+  nvbw_kernel_gencode(${nvcc} ${version} gencode)
   foreach(file ${ARGN})
     get_filename_component(source ${file} ABSOLUTE)
     get_filename_component(stem ${file} NAME_WE)

@@ -85,6 +85,10 @@ int32_t gpu_launch(const struct gpu *gpu, uint32_t kernel,
 int32_t gpu_load_family(struct gpu *gpu, uint32_t family, struct error *err);
 /* The kernels that move bytes (gpu_sm.c). */
 int32_t gpu_need_sm(struct gpu *gpu, struct error *err);
+/* Whether a kernel for compute capability 9.0 can run: NVBW_E_SKIPPED where the
+ * GPU is older, or this build's compiler was. what: "bulk copies". */
+int32_t gpu_need_hopper(
+    const struct gpu *gpu, const char *what, struct error *err);
 /* Threads of a block of each. */
 uint32_t gpu_sm_threads(uint32_t kernel);
 /* Launches one of them with so many blocks. The context must be current. */

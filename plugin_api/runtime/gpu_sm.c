@@ -4,6 +4,10 @@
  * without nvcc still copy by the engine. */
 #include "gpu.h"
 
+#include "kernel_images.h"
+
+enum { HOPPER_COMPUTE = 90 };
+
 #define KERNEL_NAME(name, args) "nvbw_" #name,
 static const char *const kernel_names[SM_KERNELS_END] = { SM_KERNELS(
     KERNEL_NAME) };
@@ -11,6 +15,36 @@ static const char *const kernel_names[SM_KERNELS_END] = { SM_KERNELS(
 uint32_t gpu_sm_threads(uint32_t kernel)
 {
     return kernel == SM_KERNEL_tma ? TMA_THREADS : SM_THREADS;
+}
+
+static int32_t skip_hopper(struct error *err, int32_t reason)
+{
+    if (err != NULL) {
+        err->code = reason;
+    }
+    return NVBW_E_SKIPPED;
+}
+
+int32_t gpu_need_hopper(
+    const struct gpu *gpu, const char *what, struct error *err)
+{
+    const uint32_t compute = gpu->facts->compute;
+
+    if (compute < HOPPER_COMPUTE) {
+        error_set(err, NVBW_E_SKIPPED,
+            "%s need compute capability 9.0, GPU %d has %u.%u", what,
+            gpu->facts->index, compute / 10, compute % 10);
+        return skip_hopper(err, NVBW_SKIP_ARCH_TOO_OLD);
+    }
+    if (kernel_images_built && !kernel_images_hopper &&
+        gpu->api->sim_now == NULL) {
+        error_set(err, NVBW_E_SKIPPED,
+            "%s need kernels by nvcc 12.1 or newer, this build has an older "
+            "one's",
+            what);
+        return skip_hopper(err, NVBW_SKIP_NOT_BUILT);
+    }
+    return NVBW_OK;
 }
 
 int32_t gpu_need_sm(struct gpu *gpu, struct error *err)

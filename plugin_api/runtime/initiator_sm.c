@@ -88,6 +88,7 @@ int32_t sm_open_flow(
 
     TRY(check_flow(flow, err));
     if (record->dst_memory == NVBW_MEM_MULTICAST) {
+        TRY(gpu_need_hopper(flow->gpu, "stores to multicast memory", err));
         return sm_open_kernel(cuda, flow, SM_KERNEL_copy_multicast, err);
     }
     return sm_open_kernel(cuda, flow,

@@ -5,24 +5,11 @@
 #include "cuda_session.h"
 #include "sm_flow.h"
 
-enum { COMPUTE_LEAST = 90 };
-
 static int32_t open_flow(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
 {
-    const struct gpu_facts *const gpu = flow->gpu->facts;
-
-    if (gpu->compute >= COMPUTE_LEAST) {
-        return sm_open_flow(cuda, flow, err);
-    }
-    error_set(err, NVBW_E_SKIPPED,
-        "bulk copies (TMA) need compute capability %d.%d, GPU %d has %u.%u",
-        COMPUTE_LEAST / 10, COMPUTE_LEAST % 10, gpu->index, gpu->compute / 10,
-        gpu->compute % 10);
-    if (err != NULL) {
-        err->code = NVBW_SKIP_ARCH_TOO_OLD;
-    }
-    return NVBW_E_SKIPPED;
+    TRY(gpu_need_hopper(flow->gpu, "bulk copies (TMA)", err));
+    return sm_open_flow(cuda, flow, err);
 }
 
 const struct initiator initiator_tma = {

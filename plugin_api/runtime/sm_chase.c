@@ -136,17 +136,6 @@ static uint64_t deal_of(uint64_t units)
 
 /* ---- Opening ------------------------------------------------------------- */
 
-static int32_t too_old(const struct gpu *gpu, struct error *err)
-{
-    error_set(err, NVBW_E_SKIPPED,
-        "bulk copies need compute capability 9.0, GPU %d has %u.%u",
-        gpu->facts->index, gpu->facts->compute / 10, gpu->facts->compute % 10);
-    if (err != NULL) {
-        err->code = NVBW_SKIP_ARCH_TOO_OLD;
-    }
-    return NVBW_E_SKIPPED;
-}
-
 /* What the engine's own sizes keep to. */
 static int32_t check_flow(const struct cuda_session *cuda,
     const struct cuda_flow *flow, struct error *err)
@@ -235,9 +224,8 @@ static int32_t open_bulk(
     struct cuda_session *cuda, struct cuda_flow *flow, struct error *err)
 {
     (void)cuda;
-    return flow->gpu->facts->compute < 90
-               ? too_old(flow->gpu, err)
-               : open_flow(flow, CHASE_KERNEL_chase_bulk, err);
+    TRY(gpu_need_hopper(flow->gpu, "bulk copies (TMA)", err));
+    return open_flow(flow, CHASE_KERNEL_chase_bulk, err);
 }
 
 /* ---- Samples ------------------------------------------------------------- */

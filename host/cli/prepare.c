@@ -12,6 +12,7 @@
 #include "environment.h"
 #include "expect.h"
 #include "nvbandwidth_mode.h"
+#include "regular_file.h"
 #include "run.h"
 #include "say.h"
 #include "state.h"
@@ -63,7 +64,8 @@ static int32_t driver_path(const struct options *options, struct arena *arena,
     }
     *out_path = arena_text(arena, real);
     free(real);
-    return NVBW_OK;
+    FAIL_IF(*out_path == NULL, err, NVBW_E_SYSTEM, "out of memory");
+    return regular_file_check(*out_path, err);
 }
 
 int32_t prepare_parts(const struct options *options, struct arena *arena,

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "record_json.h"
+#include "regular_file.h"
 
 struct line_reader {
     struct evidence *evidence;
@@ -122,8 +123,6 @@ static int32_t check_file(
     if (fstat(fileno(stream), &stat) != 0) {
         return error_system(err, "reading %s", file);
     }
-    FAIL_IF(!S_ISREG(stat.st_mode), err, NVBW_E_INVALID,
-        "%s is not a regular file", file);
     FAIL_IF((uint64_t)stat.st_size > limit_bytes, err, NVBW_E_INVALID,
         "%s has %lld bytes; at most %zu are read", file,
         (long long)stat.st_size, limit_bytes);
@@ -134,12 +133,10 @@ int32_t evidence_read(const char *file, size_t limit_bytes, struct arena *arena,
     struct evidence *out, struct error *err)
 {
     struct line_reader in = { .evidence = out, .arena = arena };
-    FILE *const stream = fopen(file, "re");
+    FILE *stream = NULL;
 
     *out = (struct evidence){ 0 };
-    if (stream == NULL) {
-        return error_system(err, "opening %s", file);
-    }
+    TRY(regular_file_open(file, &stream, err));
 
     int32_t status = check_file(stream, file, limit_bytes, err);
 

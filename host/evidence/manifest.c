@@ -2,6 +2,7 @@
  * Copyright The nvbw-host authors */
 /* manifest.sha256 of a run directory, in the form of sha256sum, so that
  * `sha256sum -c manifest.sha256` checks it too. */
+#include "regular_file.h"
 #include "run_dir.h"
 
 #include <sys/types.h>
@@ -152,15 +153,13 @@ static int is_hex(const char *text)
 static int32_t read_manifest(
     const char *file, struct entries *out, struct error *err)
 {
-    FILE *const stream = fopen(file, "re");
+    FILE *stream = NULL;
     char *line = NULL;
     size_t capacity = 0;
     ssize_t length = 0;
     int32_t status = NVBW_OK;
 
-    if (stream == NULL) {
-        return error_system(err, "opening %s", file);
-    }
+    TRY(regular_file_open(file, &stream, err));
     while (status >= 0 && (length = getline(&line, &capacity, stream)) > 0) {
         if (line[length - 1] == '\n') {
             line[--length] = '\0';

@@ -27,8 +27,9 @@ void worker_log_init(
 static void put(struct worker_log *log, const void *bytes, size_t length)
 {
     if (log->fd < 0 && log->file[0] != '\0') {
-        log->fd =
-            open(log->file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+        log->fd = open(log->file,
+            O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW,
+            0644);
     }
     if (log->fd < 0) {
         return;

@@ -26,6 +26,12 @@ shift $((OPTIND - 1))
 wanted=("$@")
 [ $# -gt 0 ] || wanted=(fuzz kill_resume kill_loss crashes torture
   load burn_in)
+for name in "${wanted[@]}"; do
+  case " fuzz ${targets[*]} kill_resume kill_loss crashes torture load burn_in " in
+    *" $name "*) ;;
+    *) echo "soak.sh: there is no step \"$name\""; exit 2 ;;
+  esac
+done
 mkdir -p "$out"
 out=$(cd "$out" && pwd) build=$(cd "$build" && pwd)
 found=0
@@ -105,9 +111,6 @@ for name in "${wanted[@]}"; do
     torture) torture ;;
     load) script load tests/bench/load.py "$build" ;;
     burn_in) script burn_in tests/bench/burn_in_memory.py "$build" ;;
-    fuzz) ;;
-    *) [[ " ${targets[*]} " == *" $name "* ]] ||
-      { echo "soak.sh: there is no step \"$name\""; exit 2; } ;;
   esac
 done
 exit $found

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The nvbw-host authors
-"""Every shipped plan is sound, without a warning, and has a row in
-docs/durations.md with what --dry-run estimates for 2, 4 and 8 GPUs. Plans over
-MPI have no rehearsal on one node."""
+"""Every shipped plan is sound, without a warning, so is what its comments tell to
+set, and it has a row in docs/durations.md with what --dry-run estimates for 2, 4
+and 8 GPUs. Plans over MPI have no rehearsal on one node."""
+import re
+
 from harness import *
 
 if not SIM.exists():
@@ -39,6 +41,11 @@ with Folder() as f:
             code, _, err = f.host("check-plan", "-c", f"plans/{path.name}",
                                   "--driver", SIM, "--sim-profile", "h200_x2")
             equal((code, err), (0, ""), f"check-plan of {path.name}")
+        for value in re.findall(r'--set ([\w.]+=(?:"[^"]*"|[\w.]*\w))',
+                                path.read_text()):
+            code, _, err = f.host("check-plan", "-c", f"plans/{path.name}",
+                                  "--set", value.replace('"', ""))
+            equal((code, err), (0, ""), f"{path.name} with {value}")
         if "\nmpi = true" in path.read_text():
             continue
         row = told(path.name)

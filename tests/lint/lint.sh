@@ -97,6 +97,15 @@ rule_words() {
     search 'TODO|FIXME|\bXXX\b|not implemented|for now|placeholder for')
 }
 
+# What a person is to start can be started.
+rule_scripts() {
+  local file
+  while read -r file; do
+    head -c 2 "$file" | grep -q '^#!' || continue
+    [ -x "$file" ] || complain "$file begins with #! and is not executable"
+  done < <(sources '*.py' '*.sh')
+}
+
 rule_guards() {
   local file
   for file in $(c_files); do

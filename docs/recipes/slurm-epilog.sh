@@ -18,8 +18,10 @@ reports=()
 [ ! -d "${metrics%/*}" ] || reports=(--report "prometheus=$metrics")
 nvbw-host -c plans/quick.cfg --budget "60 s" --run-dir "$dir" -q \
   "${reports[@]}" >/dev/null 2>&1
-if ! slower=$(nvbw-host compare "$baseline" "$dir" 2>&1); then
+slower=$(nvbw-host compare "$baseline" "$dir" 2>&1)
+# 1: slower or lost. 2, not comparable, says nothing of the machine.
+if [ $? -eq 1 ]; then
   scontrol update NodeName="${SLURMD_NODENAME:-$(hostname -s)}" State=DRAIN \
-    Reason="nvbw-host: $(printf '%s\n' "$slower" | grep -m 1 SLOWER)"
+    Reason="nvbw-host: $(printf '%s\n' "$slower" | grep -m 1 -E '^(SLOWER|LOST)')"
 fi
 exit 0

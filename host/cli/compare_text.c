@@ -66,7 +66,7 @@ static void add_line(const struct compare_request *request,
     strbuf_add(out, ": ");
     if (one->word == COMPARE_ONLY_NEW) {
         strbuf_add(out, "not measured before");
-    } else if (one->word == COMPARE_LOST) {
+    } else if (one->word == COMPARE_LOST || one->word == COMPARE_LEFT_OUT) {
         strbuf_format(out, "measured before, now %s", or_text(one->reason, ""));
     } else {
         add_change(out, one, unit->shapes[place.shape].unit);
@@ -81,26 +81,44 @@ static void add_line(const struct compare_request *request,
     strbuf_add(out, "\n");
 }
 
+static const char *are(uint32_t count)
+{
+    return count == 1 ? " is" : "s are";
+}
+
+static void add_verdict(
+    const uint32_t *by, int32_t exit_code, struct strbuf *out)
+{
+    const uint32_t slower = by[COMPARE_SLOWER];
+    const uint32_t lost = by[COMPARE_LOST];
+
+    if (slower > 0) {
+        strbuf_format(out, "SLOWER: %u cell%s slower", slower, are(slower));
+        if (lost > 0) {
+            strbuf_format(out, " and %u lost", lost);
+        }
+    } else if (lost > 0) {
+        strbuf_format(
+            out, "LOST: %u cell%s not measured any more", lost, are(lost));
+    } else {
+        strbuf_format(out, "%s: no cell is slower",
+            by[COMPARE_UNSURE] > 0 ? "UNSURE" : "SAME");
+    }
+    strbuf_format(out, ", exit %d\n", exit_code);
+}
+
 static void add_counts(
     const struct comparisons *comparisons, struct strbuf *out)
 {
     const uint32_t *const by = comparisons->by_word;
 
     strbuf_format(out,
-        "%u cells: %u same, %u slower, %u faster, %u unsure, %u lost, %u new; "
-        "%u of the old run were not planned now\n",
+        "%u cells: %u same, %u slower, %u faster, %u unsure, %u lost, %u left "
+        "out, %u new; %u of the old run were not planned now\n",
         comparisons->count, by[COMPARE_SAME], by[COMPARE_SLOWER],
         by[COMPARE_FASTER], by[COMPARE_UNSURE], by[COMPARE_LOST],
-        by[COMPARE_ONLY_NEW], comparisons->only_old);
-    if (comparisons->exit_code != 0) {
-        strbuf_format(out, "SLOWER: %u cell%s slower or lost, exit %d\n",
-            by[COMPARE_SLOWER] + by[COMPARE_LOST],
-            by[COMPARE_SLOWER] + by[COMPARE_LOST] == 1 ? " is" : "s are",
-            comparisons->exit_code);
-    } else {
-        strbuf_format(out, "%s: no cell is slower, exit 0\n",
-            by[COMPARE_UNSURE] > 0 ? "UNSURE" : "SAME");
-    }
+        by[COMPARE_LEFT_OUT], by[COMPARE_ONLY_NEW], comparisons->only_old);
+    add_verdict(by, comparisons->exit_code, out);
 }
 
 void compare_text(const struct compare_request *request,
@@ -109,8 +127,11 @@ void compare_text(const struct compare_request *request,
     add_run(out, "old", request->before);
     add_run(out, "new", request->now);
     for (uint32_t i = 0; i < comparisons->count; i++) {
-        if (all || comparisons->list[i].word != COMPARE_SAME) {
-            add_line(request, &comparisons->list[i], out);
+        const struct comparison *const one = &comparisons->list[i];
+
+        if (all ||
+            (one->word != COMPARE_SAME && one->word != COMPARE_LEFT_OUT)) {
+            add_line(request, one, out);
         }
     }
     add_counts(comparisons, out);
@@ -173,11 +194,11 @@ static json_t *counts_json(const struct comparisons *comparisons)
 {
     const uint32_t *const by = comparisons->by_word;
 
-    return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "same",
+    return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "same",
         (int)by[COMPARE_SAME], "slower", (int)by[COMPARE_SLOWER], "faster",
         (int)by[COMPARE_FASTER], "unsure", (int)by[COMPARE_UNSURE], "lost",
-        (int)by[COMPARE_LOST], "new", (int)by[COMPARE_ONLY_NEW], "only_old",
-        (int)comparisons->only_old);
+        (int)by[COMPARE_LOST], "left_out", (int)by[COMPARE_LEFT_OUT], "new",
+        (int)by[COMPARE_ONLY_NEW], "only_old", (int)comparisons->only_old);
 }
 
 static int add_to_buffer(const char *bytes, size_t length, void *out)

@@ -36,11 +36,15 @@ static const char *words_of(uint32_t state, const char *reason)
     return found == NULL ? NULL : found->text;
 }
 
+const char *cells_unreached_reason(const struct evidence *evidence)
+{
+    return evidence->ended && evidence->end.budget_used ? "budget" : "stopped";
+}
+
 static void settle_unreached(
     const struct evidence *evidence, struct verdict *verdict)
 {
-    const char *const reason =
-        evidence->ended && evidence->end.budget_used ? "budget" : "stopped";
+    const char *const reason = cells_unreached_reason(evidence);
 
     settle(verdict, STATE_NOT_RUN, reason, words_of(STATE_NOT_RUN, reason));
 }

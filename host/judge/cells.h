@@ -17,6 +17,9 @@ struct judging {
 int32_t cells_judge(
     const struct judging *judging, uint32_t unit, struct verdict *list);
 
+/* Why a cell is not_run that has no record and whose unit has no word. */
+const char *cells_unreached_reason(const struct evidence *evidence);
+
 /* Machine numbers of the GPUs that a cell's row and column name. */
 uint32_t cell_devices(const struct facts *facts, const struct unit *unit,
     const struct unit_shape *shape, uint32_t row, uint32_t col,

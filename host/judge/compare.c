@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cells.h"
 #include "judge.h"
 #include "state.h"
 
@@ -14,6 +15,7 @@ const struct name comparison_words[] = {
     { COMPARE_FASTER, "FASTER" },
     { COMPARE_UNSURE, "UNSURE" },
     { COMPARE_LOST, "LOST" },
+    { COMPARE_LEFT_OUT, "LEFT_OUT" },
     { COMPARE_ONLY_NEW, "NEW" },
     { 0, NULL },
 };
@@ -227,16 +229,48 @@ static void compare_figures(const struct comparer *comparer,
     comparison->word = word_of(comparison);
 }
 
-static const char *why_not_measured(const struct evidence *evidence,
-    const struct unit *unit, const struct unit_shape *shape,
-    const struct cell_place *place)
+/* Whoever asked for the run asked for less than all of the plan: these say
+ * nothing of the machine. */
+static int is_choice(uint32_t state, const char *reason)
 {
-    const struct record *const record = evidence_cell(
-        evidence, unit->id, shape->metric, place->row, place->col);
-    const uint32_t state = record == NULL ? unit->state : record->state;
+    static const struct {
+        uint32_t state;
+        const char *reason;
+    } choices[] = {
+        { STATE_SKIP, "excluded" },
+        { STATE_NOT_RUN, "budget" },
+    };
+
+    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++) {
+        if (choices[i].state == state && reason != NULL &&
+            strcmp(choices[i].reason, reason) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void settle_not_measured(const struct comparer *comparer,
+    const struct unit *unit, const struct unit_shape *shape,
+    const struct cell_place *place, struct comparison *out)
+{
+    const struct evidence *const now = comparer->request->now;
+    const struct record *const record =
+        evidence_cell(now, unit->id, shape->metric, place->row, place->col);
+    uint32_t state = record == NULL ? unit->state : record->state;
+    const char *reason = record == NULL ? unit->reason : record->reason;
+
+    if (state == STATE_NONE) {
+        state = STATE_NOT_RUN;
+        reason = cells_unreached_reason(now);
+    }
+
     const char *const name = name_of(state_names, state);
 
-    return state == STATE_NONE || name == NULL ? "not_run" : name;
+    out->word = is_choice(state, reason) ? COMPARE_LEFT_OUT : COMPARE_LOST;
+    out->reason = name == NULL || reason == NULL
+                      ? name
+                      : arena_format(comparer->arena, "%s (%s)", name, reason);
 }
 
 /* 0 where neither run has a figure: there is nothing to say. */
@@ -278,8 +312,7 @@ static int compare_cell(struct comparer *comparer,
     if (has_now && has_before) {
         compare_figures(comparer, shape, out);
     } else if (has_before) {
-        out->word = COMPARE_LOST;
-        out->reason = why_not_measured(now, unit, shape, &place);
+        settle_not_measured(comparer, unit, shape, &place, out);
     } else {
         out->word = COMPARE_ONLY_NEW;
     }
@@ -344,6 +377,10 @@ int32_t compare_runs(const struct compare_request *request, struct arena *arena,
     }
     FAIL_IF(comparer.matched == 0, err, NVBW_E_INVALID,
         "the runs have no measured cell in common");
+    FAIL_IF(out->by_word[COMPARE_LEFT_OUT] == comparer.matched, err,
+        NVBW_E_INVALID,
+        "the runs have no measured cell in common: the new one left out all "
+        "that the old one measured");
     out->only_old = count_only_old(&comparer);
     out->exit_code =
         out->by_word[COMPARE_SLOWER] + out->by_word[COMPARE_LOST] > 0

@@ -25,6 +25,8 @@ enum comparison_word {
     COMPARE_FASTER,
     COMPARE_UNSURE,
     COMPARE_LOST,     /* measured before, planned now and not measured */
+    COMPARE_LEFT_OUT, /* the same, because the plan, its devices or the budget
+                         left it out: it says nothing of the machine */
     COMPARE_ONLY_NEW, /* measured now only */
     COMPARE_WORDS
 };
@@ -40,7 +42,7 @@ struct comparison {
     double reach;       /* margin at least */
     const char *kind;   /* of traffic, by the table; "runs of the baseline"
                           where several runs told; NULL: no figures */
-    const char *reason; /* UNSURE and LOST: why, or NULL */
+    const char *reason; /* UNSURE, LOST, LEFT_OUT: why, or NULL */
 };
 
 struct comparisons {

@@ -11,20 +11,24 @@ RECIPES = SOURCE / "docs/recipes"
 OURS = ("ce_h2d", "host_to_device_memcpy_ce")
 
 
-def slurm(folder, script, profile, **env):
+PEER = "device_to_device_memcpy_read_ce"
+
+
+def slurm(folder, script, profile, names=(OURS[1],), **env):
     """What a script tells scontrol, and its exit code."""
+    wanted = " ".join(f"-t {name}" for name in names)
     tools = folder.path / "tools"
     for name, body in (
             ("nvbw-host", f"""
 case $1 in -*) exec "{HOST}" --driver "{SIM}" --sim-profile {profile} \\
-  "$@" -t {OURS[1]} --set 'defaults.buffer_size="4 MiB"' \\
+  "$@" {wanted} --set 'defaults.buffer_size="4 MiB"' \\
   --set 'defaults.mode="fixed"' ;; esac
 exec "{HOST}" "$@" """),
             ("scontrol", f'printf "%s\\n" "$*" >>"{folder.path}/told"')):
         path = folder.write(f"tools/{name}", f"#!/bin/bash\n{body}\n")
         path.chmod(0o755)
     text = (RECIPES / script).read_text().replace(
-        "/var/lib/nvbw", str(folder.path / "var"))
+        "/var/lib/nvbw", str(folder.path / "var")).replace('"60 s"', '"5 s"')
     told = folder.path / "told"
     told.unlink(missing_ok=True)
     result = subprocess.run(
@@ -94,5 +98,26 @@ with Folder() as f:
     equal(code, 1, "a bad link holds the job")
     contains(told, "State=DRAIN", "a bad link drains")
     contains(told, "GPU 5 runs in too narrow a PCIe link", "with its reason")
+
+    # The epilog's budget has room for some of the pairs only.
+    both = (OURS[1], PEER)
+    whole = ("--driver", SIM, "--sim-profile", "hgx_h200_x8", "-c",
+             "plans/quick.cfg", "--run-dir", "var/first",
+             *(word for name in both for word in ("-t", name)),
+             "--set", 'defaults.buffer_size="4 MiB"',
+             "--set", 'defaults.mode="fixed"')
+    f.write("var/.made", "")
+    code, _, err = f.host(*whole)
+    equal(code, 0, f"the first run ({err})")
+    f.host("baseline", "var/first", "-o", "var/baseline.ndjson")
+    _, told = slurm(f, "slurm-epilog.sh", "hgx_h200_x8", both)
+    equal(told, "", "a healthy node is left alone")
+    code, out, err = f.host("compare", "var/baseline.ndjson", "var/epilog")
+    equal(code, 0, f"left out is not lost ({out}{err})")
+    check(re.search(r" 0 lost, [1-9]\d* left out", out), out)
+    check(out.endswith("no cell is slower, exit 0\n"), out)
+    _, told = slurm(f, "slurm-epilog.sh", "hgx_h200_x8_slow_gpu", both)
+    contains(told, "State=DRAIN", "a slow GPU drains")
+    check(re.search(r"Reason=nvbw-host: SLOWER +ce_", told), told)
 
 finish()

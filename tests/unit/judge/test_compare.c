@@ -365,6 +365,60 @@ static void what_is_not_measured_now_is_lost(void **state)
     assert_int_equal(found.exit_code, 1);
 }
 
+static void leave_out(uint32_t unit, uint32_t row, uint32_t col)
+{
+    sample_state(&now, &arena, unit, row, col, STATE_SKIP, "excluded", NULL);
+    now.records[now.records_count - 1].attempt = 1;
+}
+
+/* A budget, or a choice of pairs, says nothing of the machine. */
+static void what_is_left_out_is_not_lost(void **state)
+{
+    struct error err = { 0 };
+
+    (void)state;
+    leave_out(SAMPLE_H2D, 0, 1);
+    compare();
+    assert_int_equal(comparison_of(SAMPLE_H2D, 1)->word, COMPARE_LEFT_OUT);
+    assert_string_equal(
+        comparison_of(SAMPLE_H2D, 1)->reason, "skip (excluded)");
+    assert_int_equal(found.exit_code, 0);
+    leave_out(SAMPLE_H2D, 0, 0);
+    leave_out(SAMPLE_PEER, 0, 1);
+    leave_out(SAMPLE_PEER, 1, 0);
+    leave_out(SAMPLE_LATENCY, 0, 0);
+    leave_out(SAMPLE_LATENCY, 1, 0);
+    assert_int_equal(try_compare(0, &err), NVBW_E_INVALID);
+    assert_non_null(strstr(err.text, "left out all"));
+}
+
+static void assert_unreached(uint32_t word, const char *reason, int32_t code)
+{
+    const uint32_t id = sample_closed_unit(
+        &now, &arena, "host_to_device_memcpy_ce", STATE_NONE, NULL, NULL);
+
+    now.units[id].round = 1;
+    compare();
+    assert_int_equal(comparison_of(id, 0)->word, word);
+    assert_string_equal(comparison_of(id, 0)->reason, reason);
+    assert_int_equal(found.exit_code, code);
+}
+
+static void what_a_budget_did_not_reach_is_not_lost(void **state)
+{
+    (void)state;
+    now.ended = 1;
+    now.end.budget_used = 1;
+    assert_unreached(COMPARE_LEFT_OUT, "not_run (budget)", 0);
+}
+
+static void what_a_stopped_run_did_not_reach_is_lost(void **state)
+{
+    (void)state;
+    now.ended = 1;
+    assert_unreached(COMPARE_LOST, "not_run (stopped)", 1);
+}
+
 /* One more round of the copies from the host. */
 static void add_round(struct evidence *run, uint32_t round)
 {
@@ -518,6 +572,9 @@ int main(void)
         TEST(a_derived_figure_reaches_as_far_as_its_source),
         TEST(a_derived_group_reaches_as_far_as_its_source),
         TEST(what_is_not_measured_now_is_lost),
+        TEST(what_is_left_out_is_not_lost),
+        TEST(what_a_budget_did_not_reach_is_not_lost),
+        TEST(what_a_stopped_run_did_not_reach_is_lost),
         TEST(rounds_make_no_cell_of_the_old_run),
         TEST(rounds_hide_no_cell_of_the_old_run),
         TEST(cells_follow_their_gpu),

@@ -26,6 +26,8 @@ static int32_t read_margin(
     FAIL_IF(!(*out > 0.0 && *out <= MARGIN_MOST), err, NVBW_E_INVALID,
         "--margin \"%s\" is no margin, write one up to \"50 %%\"",
         options->margin);
+    FAIL_IF(quantity_ratio(options->margin, COMPARE_MARGIN, out, &why) < 0, err,
+        NVBW_E_INVALID, "--margin: %.900s", why.text);
     return NVBW_OK;
 }
 

@@ -30,6 +30,26 @@ static int32_t check_text(
     return quantity_param(param, text, &value, err);
 }
 
+/* What a bare ratio most likely is not; 1 where a problem was added. A plugin
+ * may declare that it takes them, so theirs are only warned of. */
+static int check_ratio(const struct plan_checker *checker,
+    const struct param_schema *param, struct origin origin, const char *text)
+{
+    struct error why;
+    double value = 0;
+    double usual = 0;
+
+    if (param->type != NVBW_TYPE_REAL || param->unit != NVBW_UNIT_RATIO ||
+        param->default_text == NULL ||
+        quantity_real(param->default_text, NVBW_UNIT_RATIO, &usual, NULL) < 0 ||
+        usual <= 0 || quantity_ratio(text, usual, &value, &why) >= 0) {
+        return 0;
+    }
+    problem_add(checker->problems, origin, param != standard_param(param->name),
+        "parameter \"%s\": %.900s", param->name, why.text);
+    return 1;
+}
+
 /* Elements of a LIST written as one text stand between commas. */
 static int32_t check_elements(const struct param_schema *param,
     const struct plan_value *value, struct arena *arena, struct error *err)
@@ -60,6 +80,11 @@ static int check_value(const struct plan_checker *checker,
     if (check_elements(param, value, checker->problems->arena, &err) < 0) {
         problem_add(checker->problems, value->origin, 0, "%s", err.text);
         return 0;
+    }
+    for (uint32_t i = 0; i < value->texts_count; i++) {
+        if (check_ratio(checker, param, value->origin, value->texts[i])) {
+            return 0;
+        }
     }
     return 1;
 }

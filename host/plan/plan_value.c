@@ -9,6 +9,9 @@
 #include "limit.h"
 #include "quantity.h"
 
+/* Of the shares that a plan speaks of: a few percent of the time. */
+static const double usual_share = 0.02;
+
 enum { CONFIRM_MAX = 100, ROUNDS_MAX = 100000, SHA256_DIGITS = 64 };
 
 static int32_t check_word(const char *text, const char *const *words,
@@ -128,7 +131,7 @@ int32_t plan_value_ratio(const char *text, struct error *err)
 {
     double value = 0;
 
-    TRY(quantity_real(text, NVBW_UNIT_RATIO, &value, err));
+    TRY(quantity_ratio(text, usual_share, &value, err));
     FAIL_IF(value < 0 || value > 1, err, NVBW_E_INVALID,
         "\"%.80s\" must be from 0 to 100 %%", text);
     return NVBW_OK;

@@ -448,6 +448,21 @@ int32_t quantity_real(
     return NVBW_OK;
 }
 
+int32_t quantity_ratio(
+    const char *text, double usual, double *out_value, struct error *err)
+{
+    double value = 0;
+
+    TRY(quantity_real(text, NVBW_UNIT_RATIO, &value, err));
+    /* value / usual > usual / (value / 100) */
+    FAIL_IF(strchr(text, '%') == NULL && value > 10 * usual, err,
+        NVBW_E_INVALID,
+        "\"%.80s\" is %g %%; write \"%g %%\" or, if that is meant, \"%g %%\"",
+        text, 100 * value, value, 100 * value);
+    *out_value = value;
+    return NVBW_OK;
+}
+
 /* ---- Limits ------------------------------------------------------------- */
 
 static const struct name base_names[] = {

@@ -21,6 +21,11 @@ int32_t quantity_bool(const char *text, int *out_value, struct error *err);
 /* "0.25"; with unit NVBW_UNIT_RATIO also "0.5 %" (0.005). */
 int32_t quantity_real(
     const char *text, uint32_t unit, double *out_value, struct error *err);
+/* A ratio of which usual is a common value. A bare number that is nearer to it
+ * as so many percent than as what it says is refused: where 0.005 is usual,
+ * "0.5" may be half of the whole or half a percent. */
+int32_t quantity_ratio(
+    const char *text, double usual, double *out_value, struct error *err);
 
 /* What a limit says. */
 enum limit_base {

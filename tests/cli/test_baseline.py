@@ -63,6 +63,8 @@ with Folder() as f:
                        (("whole", "gone"), "opening gone"),
                        (("whole", "p.cfg"), "p.cfg:1: not JSON"),
                        (("whole", "again", "--margin", "2"), "no margin"),
+                       (("whole", "again", "--margin", "0.5"),
+                        'is 50 %; write "0.5 %"'),
                        (("whole", "again", "--margin", "x"), "--margin: ")):
         code, out, err = compare(f, *words)
         equal((code, out), (2, ""), f"compare {words}")

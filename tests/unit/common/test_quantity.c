@@ -192,6 +192,22 @@ static void test_reals(void **state)
     }
 }
 
+static void test_misread_ratios(void **state)
+{
+    double value = 0;
+    struct error err;
+
+    (void)state;
+    assert_int_equal(quantity_ratio("0.05", 0.005, &value, &err), NVBW_OK);
+    assert_true(value == 0.05);
+    assert_int_equal(quantity_ratio("50 %", 0.005, &value, &err), NVBW_OK);
+    assert_true(value == 0.5);
+    assert_int_equal(
+        quantity_ratio("0.5", 0.005, &value, &err), NVBW_E_INVALID);
+    assert_string_equal(err.text,
+        "\"0.5\" is 50 %; write \"0.5 %\" or, if that is meant, \"50 %\"");
+}
+
 struct good_limit {
     const char *text;
     enum limit_base base;
@@ -414,6 +430,7 @@ int main(void)
         cmocka_unit_test(test_ints),
         cmocka_unit_test(test_bools),
         cmocka_unit_test(test_reals),
+        cmocka_unit_test(test_misread_ratios),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_param_bounds),
         cmocka_unit_test(test_param_choices),

@@ -38,6 +38,10 @@ static struct param_schema burst = { .name = "burst",
 static struct param_schema footprint = {
     .name = "footprint", .type = NVBW_TYPE_SIZE, .default_text = "0 B"
 };
+static struct param_schema share = { .name = "share",
+    .type = NVBW_TYPE_REAL,
+    .unit = NVBW_UNIT_RATIO,
+    .default_text = "2 %" };
 static const char *host_tags[] = { "host" };
 static struct testcase_schema host_testcases[] = {
     { .name = "host_to_device_memcpy_ce",
@@ -52,7 +56,9 @@ static struct testcase_schema host_testcases[] = {
         .params_count = 1 },
     { .name = "host_to_device_bidirectional_memcpy_ce",
         .metrics = bandwidth,
-        .metrics_count = 1 },
+        .metrics_count = 1,
+        .params = &share,
+        .params_count = 1 },
     { .name = "all_to_host_memcpy_ce",
         .metrics = bandwidth,
         .metrics_count = 1 },
@@ -288,6 +294,22 @@ static void test_own_parameter(void **state)
         "suite \"ce_h2d\" does not run");
 }
 
+/* A plugin may declare a ratio as a bare number, so such a one is allowed. */
+static void test_own_ratio(void **state)
+{
+    (void)state;
+    check_text(
+        "suites = ( { plugin = \"ce_h2d\"; params = { share = 0.2; }; } );");
+    assert_int_equal(fixture.problems.count, 0);
+    check_text(
+        "suites = ( { plugin = \"ce_h2d\"; params = { share = 0.5; }; } );");
+    assert_int_equal(fixture.problems.errors, 0);
+    assert_int_equal(fixture.problems.count, 1);
+    assert_string_equal(fixture_problem(&fixture, 0),
+        "a.cfg:1: warning: parameter \"share\": \"0.5\" is 50 %; write \"0.5 "
+        "%\" or, if that is meant, \"50 %\"");
+}
+
 static void test_ladders(void **state)
 {
     (void)state;
@@ -374,6 +396,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_bad_plans),
         TEST(test_own_parameter),
+        TEST(test_own_ratio),
         TEST(test_ladders),
         TEST(test_limit_of_disabled_suite),
         TEST(test_pin),

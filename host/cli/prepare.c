@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "accept.h"
+#include "check_setup.h"
 #include "counterpart.h"
 #include "devices.h"
 #include "environment.h"
@@ -65,7 +66,10 @@ static int32_t driver_path(const struct options *options, struct arena *arena,
     *out_path = arena_text(arena, real);
     free(real);
     FAIL_IF(*out_path == NULL, err, NVBW_E_SYSTEM, "out of memory");
-    return regular_file_check(*out_path, err);
+    TRY(regular_file_check(*out_path, err));
+    return options->sim_profile == NULL
+               ? NVBW_OK
+               : check_sim_profile(*out_path, options->sim_profile, arena, err);
 }
 
 int32_t prepare_parts(const struct options *options, struct arena *arena,
@@ -85,6 +89,7 @@ int32_t prepare_parts(const struct options *options, struct arena *arena,
     if (options->wrap != NULL) {
         out->setup.wrap = split_words(arena, options->wrap);
         FAIL_IF(out->setup.wrap == NULL, err, NVBW_E_SYSTEM, "out of memory");
+        TRY(check_wrap(out->setup.wrap, options->wrap, err));
     }
     return driver_path(options, arena, &out->setup.driver_file, err);
 }

@@ -8,6 +8,18 @@
 #include "judge.h"
 #include "prepare.h"
 
+/* A plan without a name is called by its file, as it was given last. */
+static void print_sound(const struct plan *plan)
+{
+    const char *const name = plan->name != NULL ? plan->name
+                             : plan->files_count == 0
+                                 ? ""
+                                 : plan->files[plan->files_count - 1];
+
+    printf("plan \"%s\" is sound: %u suite%s\n", name, plan->suites_count,
+        plan->suites_count == 1 ? "" : "s");
+}
+
 static int run(const struct options *options, struct arena *arena)
 {
     struct prepared prepared;
@@ -24,9 +36,7 @@ static int run(const struct options *options, struct arena *arena)
         return explain_limits_print(&prepared);
     }
     if (!options->quiet) {
-        printf("plan \"%s\" is sound: %u suites\n",
-            prepared.plan.name == NULL ? "" : prepared.plan.name,
-            prepared.plan.suites_count);
+        print_sound(&prepared.plan);
     }
     return EXIT_PASSED;
 }

@@ -105,6 +105,59 @@ static void print_verdict(
     print_limit(verdict, unit->shapes[place.shape].unit);
 }
 
+/* ---- Without a GPU ------------------------------------------------------ */
+
+static void print_key(const char *key, const char *text)
+{
+    if (text != NULL) {
+        printf(" %s = \"%s\";", key, text);
+    }
+}
+
+static void print_written(const struct plan_limit *limits, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct plan_limit *const limit = &limits[i];
+
+        printf("%s:", limit->match);
+        print_key("min", limit->min);
+        print_key("max", limit->max);
+        print_key("warn", limit->warn);
+        print_key("devices", limit->devices);
+        print_key("pair", limit->pair);
+        print_key("direction", limit->direction);
+        print_key("size", limit->size);
+        if (limit->origin.file != NULL) {
+            printf("\n    from %s:%u", limit->origin.file, limit->origin.line);
+        }
+        printf("\n");
+    }
+}
+
+/* Most limits bind cells of GPUs, and where there is none there is no cell
+ * either: they are shown as they stand in the plan. plan: the cleaned copy. */
+static void print_as_written(const struct plan *plan, const struct facts *facts)
+{
+    uint32_t count = plan->limits_count;
+
+    for (uint32_t i = 0; i < plan->suites_count; i++) {
+        count += plan->suites[i].limits_count;
+    }
+    printf("no GPU is here%s%s\n"
+           "so these limits have no value yet; a machine with GPUs or, to play "
+           "one, --driver\nwith the simulated driver and --sim-profile gives "
+           "them one\n",
+        facts->driver_trouble == NULL ? "" : ": ",
+        facts->driver_trouble == NULL ? "" : facts->driver_trouble);
+    if (count == 0) {
+        printf("the plan has no limit\n");
+    }
+    print_written(plan->limits, plan->limits_count);
+    for (uint32_t i = 0; i < plan->suites_count; i++) {
+        print_written(plan->suites[i].limits, plan->suites[i].limits_count);
+    }
+}
+
 static int32_t explain(struct prepared *prepared, struct error *err)
 {
     struct evidence evidence = { .plugins = prepared->plugins,
@@ -127,6 +180,9 @@ static int32_t explain(struct prepared *prepared, struct error *err)
     }
     TRY(record_all(prepared, &evidence, err));
     TRY(judge_run(&evidence, prepared->arena, &verdicts, err));
+    if (prepared->facts.gpus_count == 0) {
+        print_as_written(&evidence.plan, &prepared->facts);
+    }
     for (uint32_t i = 0; i < verdicts.count; i++) {
         if (verdicts.list[i].state != STATE_SKIP) {
             print_verdict(&evidence, &verdicts.list[i]);

@@ -36,6 +36,34 @@ with Folder() as f:
     contains(out, "from p.cfg:3", "place of a limit")
     equal([p.name for p in f.path.iterdir()], ["p.cfg"], "nothing is written")
 
+# Without a GPU limits have no value, and stand as they were written.
+with Folder() as f:
+    f.write("p.cfg", PLAN.replace('suites = ( { plugin = "ce_h2d"; } )',
+            'suites = ( { plugin = "ce_h2d"; limits = ( { match = "host_*"; '
+            'max = "1 ms"; min = "2 GB/s"; devices = "0"; } ); } )')
+            .replace('name = "limits";', ""))
+    f.write("none.cfg", 'suites = ( { plugin = "ce_h2d"; }, '
+            '{ plugin = "null"; } );')
+    none = f.write("none_sim.cfg", "count = 0;")
+    code, out, err = f.host("check-plan", "-c", "p.cfg", "--explain-limits",
+                            "--driver", SIM, "--sim-profile", none)
+    equal(code, 0, f"no GPU: exit code ({err})")
+    contains(out, "no GPU is here: ", "no GPU")
+    contains(out, "--sim-profile", "no GPU")
+    for line in ('*: min = "90 % of expected";\n    from p.cfg:3\n',
+                 'device_to_host_memcpy_ce: min = "12.5 GB/s";\n    from '
+                 'p.cfg:4\n',
+                 'host_*: min = "2 GB/s"; max = "1 ms"; devices = "0";\n    '
+                 'from p.cfg:5\n'):
+        contains(out, line, "a limit as written")
+    _, out, _ = f.host("check-plan", "-c", "none.cfg", "--explain-limits",
+                       "--driver", SIM, "--sim-profile", none)
+    contains(out, "the plan has no limit", "no GPU and no limit")
+    equal(f.host("check-plan", "-c", "p.cfg")[1],
+          'plan "p.cfg" is sound: 1 suite\n', "a plan without a name")
+    equal(f.host("check-plan", "-c", "none.cfg")[1],
+          'plan "none.cfg" is sound: 2 suites\n', "two suites")
+
 # Each base: what it comes to, or what it waits for, and where it stands.
 BASES = """
 name = "bases";

@@ -65,13 +65,18 @@ suites = (
     params = { buffer_size = "256 KiB"; strides = [ "1", "3", "32" ];
                offsets = [ "0", "1", "31" ]; }; },
   { plugin = "latency"; id = "stride";
-    tests = [ "device_local_latency_sm", "device_local_latency_tma" ];
+    tests = [ "device_local_latency_sm" ];
     params = { footprint = "64 KiB"; }; },
   { plugin = "latency"; id = "random";
     tests = [ "device_local_latency_sm", "host_device_latency_sm" ];
-    params = { chase = "random"; footprint = "64 KiB"; }; }
+    params = { chase = "random"; footprint = "64 KiB"; }; },
+  { plugin = "latency"; id = "bulk"; tests = [ "device_local_latency_tma" ];
+    params = { footprint = "64 KiB"; }; }
 );
 """
+# What a tool cannot be asked: racecheck does not come to the end of a chain of
+# bulk copies, which one thread follows, so there is nobody to race with.
+LEFT_OUT = {"racecheck": ("bulk", {"chase_bulk"})}
 CALLS = 7
 SETTLED = {"pass", "fail", "warn", "unchecked"}
 SUMMARY = re.compile(r"(?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) "
@@ -160,9 +165,12 @@ def end_session(leader):
 
 def run_host(given, tool, wrapper, seconds):
     """True: it ended by itself."""
+    suite = LEFT_OUT.get(tool, ("", ()))[0]
+    left_out = ["--set", f"suites.{suite}.enabled=false"] if suite else []
     with open(given.out / f"{tool}.out", "wb") as log:
         host = subprocess.Popen(
             [given.host, "-c", given.out / "sanitize.cfg", "--wrap", wrapper,
+             *left_out,
              "--run-dir", given.out / f"{tool}.run", "--report",
              f"json={given.out}/{tool}.json", *given.options],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log,
@@ -247,7 +255,9 @@ def one_tool(given, tool, passes, seconds):
     seen, measured, bad, wrong, trouble = judge_cells(
         given.out / f"{tool}.json")
     errors, logs, unfinished, lines, places = judge_logs(given, tool)
-    missing = all_kernels() - seen
+    kernels = all_kernels() - LEFT_OUT.get(tool, ("", set()))[1]
+    seen &= kernels
+    missing = kernels - seen
     return {
         "tool": tool, "errors": errors, "lines": lines,
         "places": dict(places.most_common(20)), "kernels": len(seen),

@@ -141,8 +141,9 @@ int dry_run_print(struct prepared *prepared)
     struct error err = { 0 };
     uint32_t cells = 0;
 
-    printf("plan \"%s\", nothing is measured:\n",
-        prepared->plan.name == NULL ? "" : prepared->plan.name);
+    printf("plan \"%s\", nothing is measured%s:\n",
+        prepared->plan.name == NULL ? "" : prepared->plan.name,
+        prepared->facts.ranks > 0 ? ", each GPU stands for a rank" : "");
     for (uint32_t i = 0; i < prepared->schedule.units_count; i++) {
         struct unit *const unit = &prepared->schedule.units[i];
 

@@ -165,6 +165,7 @@ static int32_t explain(struct prepared *prepared, struct error *err)
     struct verdicts verdicts = { 0 };
 
     TRY(prepare_facts(prepared, err));
+    prepare_team_rehearsal(prepared);
     TRY(prepare_baseline_fits(prepared, err));
     TRY(prepare_schedule(prepared, err));
     evidence.baseline = prepared->baseline;

@@ -72,6 +72,8 @@ int32_t prepare_facts(struct prepared *prepared, struct error *err);
  * (prepare_team.c) */
 int32_t prepare_team(struct prepared *prepared, struct error *err);
 int prepare_follows(const struct prepared *prepared);
+/* In MPI mode, without joining anybody: each GPU stands for a rank. */
+void prepare_team_rehearsal(struct prepared *prepared);
 /* Where ranks did not come together, or cannot share memory, no unit runs. */
 int32_t prepare_team_units(struct prepared *prepared);
 /* The GPUs of --devices, all without it: positions in prepared->facts.gpus. */

@@ -112,6 +112,19 @@ static int32_t give_up(struct prepared *prepared, const struct error *why)
     return NVBW_OK;
 }
 
+void prepare_team_rehearsal(struct prepared *prepared)
+{
+    struct facts *const facts = &prepared->facts;
+
+    if (!select_flag(&prepared->plan, "mpi")) {
+        return;
+    }
+    facts->ranks = facts->gpus_count;
+    for (uint32_t i = 0; i < facts->gpus_count; i++) {
+        facts->gpus[i].host = facts->host;
+    }
+}
+
 int32_t prepare_team(struct prepared *prepared, struct error *err)
 {
     struct team_request request = { .setup = &prepared->setup,
@@ -119,7 +132,12 @@ int32_t prepare_team(struct prepared *prepared, struct error *err)
         .arena = prepared->arena };
     struct error why = { 0 };
 
-    if (!select_flag(&prepared->plan, "mpi") || prepared->options->dry_run) {
+    if (!select_flag(&prepared->plan, "mpi")) {
+        return NVBW_OK;
+    }
+    if (prepared->options->dry_run) {
+        prepare_team_rehearsal(prepared);
+        prepared->silent = launched_rank() > 0;
         return NVBW_OK;
     }
     TRY(list_plugins(prepared, &request, err));

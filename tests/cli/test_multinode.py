@@ -80,6 +80,17 @@ def test_two_hosts():
               ["host-0"] * 4 + ["host-1"] * 4, "hosts of the ranks")
 
 
+def test_dry_run():
+    """No rank joins another: each would print all, rank 0 does."""
+    with Folder() as folder:
+        code, out, stderr = folder.host(
+            *command(folder, [(2, {})], "h200_x2", "-c", "plans/multinode.cfg",
+                     "--dry-run", "-q"), program=MPIRUN)
+        equal(code, 0, f"exit code of a dry run ({stderr})")
+        equal(out.count("each GPU stands for a rank"), 1, "ranks that print")
+        contains(out, "multinode_rack_to_rack_write_ce: 1 cell\n", "racks")
+
+
 def test_wrong_data():
     """A bit that comes wrong into another rank's memory is seen by that rank
     and told by rank 0. The ninth copy is the last of a sample."""
@@ -132,6 +143,7 @@ def test_one_rank():
 need_mpi()
 test_two_ranks()
 test_two_hosts()
+test_dry_run()
 test_wrong_data()
 test_broken_chain()
 test_too_many_ranks()

@@ -12,6 +12,9 @@
 #define CACHE_ON_GPU    10.0  /* copies */
 #define CACHE_ONE_SIDED 200.0 /* reads and writes of local memory */
 #define CACHE_CHASED    20.0  /* chains of loads, STREAM, single accesses */
+/* The same of a simulated machine, whose copies are small (copy_size.c): its
+ * cache answers nothing of what it does not hold whole. */
+#define CACHE_ONE_SIDED_SIMULATED 4.0
 
 static double cache_of(
     const struct session *session, const struct flow_record *record)
@@ -33,20 +36,28 @@ static double cache_of(
     return (double)facts->gpus[place].l2_bytes;
 }
 
-static double cache_needed(const struct flow_record *record)
+static int is_with_host(const struct flow_record *record)
 {
-    if (flow_memory_on_host(record->src_memory) ||
-        flow_memory_on_host(record->dst_memory)) {
+    return flow_memory_on_host(record->src_memory) ||
+           flow_memory_on_host(record->dst_memory);
+}
+
+static double cache_needed(
+    const struct session *session, const struct flow_record *record)
+{
+    if (is_with_host(record)) {
         return CACHE_ON_HOST;
     }
     if (record->operation == NVBW_OP_CHASE || flow_is_stream(record) ||
         flow_is_access(record)) {
         return CACHE_CHASED;
     }
-    return record->operation == NVBW_OP_READ ||
-                   record->operation == NVBW_OP_WRITE
-               ? CACHE_ONE_SIDED
-               : CACHE_ON_GPU;
+    if (record->operation != NVBW_OP_READ &&
+        record->operation != NVBW_OP_WRITE) {
+        return CACHE_ON_GPU;
+    }
+    return session->facts->simulated ? CACHE_ONE_SIDED_SIMULATED
+                                     : CACHE_ONE_SIDED;
 }
 
 /* The caches of a host see one side of a copy, those of a GPU both. */
@@ -54,7 +65,7 @@ static uint64_t seen_by_cache(const struct cuda_flow *flow)
 {
     const uint64_t both = slices_footprint(flow);
 
-    return cache_needed(&flow->run->record) == CACHE_ON_HOST &&
+    return is_with_host(&flow->run->record) &&
                    flow->run->record.operation != NVBW_OP_CHASE
                ? both / 2
                : both;
@@ -101,7 +112,7 @@ static void describe(const struct cuda_session *cuda,
             isnan(record->footprint_over_cache)
                 ? ratio
                 : fmin(record->footprint_over_cache, ratio);
-        if (ratio < cache_needed(flow_record)) {
+        if (ratio < cache_needed(cuda->session, flow_record)) {
             settle_flag(cuda->session->arena, record, "cache_bound");
         }
     }

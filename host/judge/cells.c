@@ -87,25 +87,24 @@ static char *keep(const struct judged *cell, const char *text)
     return arena_text(cell->judging->arena, text);
 }
 
-/* 1 if a cache may have answered. */
-static int may_be_cached(const struct record *record)
+/* 1 if a GPU's cache may have answered for its memory. A cache at the end of a
+ * link makes the link no faster. */
+static int stands_for_memory(
+    const struct record *record, const struct ceiling *ceiling)
 {
-    return has_flag(record, "cache") || has_flag(record, "cache_bound");
+    return ceiling->link == LINK_MEMORY && has_flag(record, "cache_bound");
 }
 
-/* 1 if the figure is impossible, and then settles the cell. Figures that a
- * cache answered are no figures of the path. */
+/* 1 if the figure is impossible, and then settles the cell. */
 static int settle_impossible(struct judged *cell)
 {
     const struct record *const record = cell->verdict->record;
     struct ceiling ceiling;
 
-    if (may_be_cached(record)) {
-        return 0;
-    }
     ceiling_of_record(
         &cell->judging->evidence->facts, record, CEILING_PHYSICAL, &ceiling);
-    if (isnan(ceiling.rate) || !(cell->verdict->figure > ceiling.rate)) {
+    if (isnan(ceiling.rate) || stands_for_memory(record, &ceiling) ||
+        !(cell->verdict->figure > ceiling.rate)) {
         return 0;
     }
 
@@ -128,8 +127,7 @@ static void add_utilisation(struct judged *cell)
 
     ceiling_of_record(&cell->judging->evidence->facts, verdict->record,
         CEILING_EXPECTED, &ceiling);
-    if (isnan(ceiling.rate) ||
-        (ceiling.link == LINK_MEMORY && may_be_cached(verdict->record))) {
+    if (isnan(ceiling.rate) || stands_for_memory(verdict->record, &ceiling)) {
         return;
     }
     verdict->theoretical = ceiling.rate;
@@ -324,6 +322,38 @@ static void note_limit_unmet(struct judged *cell)
     }
 }
 
+/* That a figure which a cache may have answered reaches a share of what the
+ * memory carries says nothing of the memory; that it does not says enough.
+ * Siblings and a baseline moved as few bytes. */
+static int is_beside_limit(const struct judged *cell, const struct bound *bound)
+{
+    struct ceiling ceiling;
+
+    if (cell->shape->unit != NVBW_UNIT_BYTES_PER_SECOND ||
+        (bound->base != LIMIT_EXPECTED && bound->base != LIMIT_LINK)) {
+        return 0;
+    }
+    ceiling_of_record(&cell->judging->evidence->facts, cell->verdict->record,
+        CEILING_EXPECTED, &ceiling);
+    return stands_for_memory(cell->verdict->record, &ceiling);
+}
+
+static void settle_cached(struct judged *cell)
+{
+    struct verdict *const verdict = cell->verdict;
+    char figure[32];
+
+    quantity_format(verdict->figure, cell->shape->unit, figure, sizeof figure);
+    verdict->limit = NAN;
+    verdict->warn = NAN;
+    verdict->margin = NAN;
+    settle(verdict, STATE_UNCHECKED, "cache_bound",
+        arena_format(cell->judging->arena,
+            "%s may be the rate of the GPU's cache, so it is not held to %s; "
+            "a larger buffer_size outruns the cache",
+            figure, verdict->limit_text));
+}
+
 static void settle_by_limit(struct judged *cell)
 {
     struct verdict *const verdict = cell->verdict;
@@ -344,6 +374,9 @@ static void settle_by_limit(struct judged *cell)
                       (verdict->limit_is_max ? -1.0 : 1.0);
     settle_against(cell, verdict->limit_text);
     settle_warning(cell);
+    if (verdict->state != STATE_FAIL && is_beside_limit(cell, &bound)) {
+        settle_cached(cell);
+    }
 }
 
 /* ---- one unit ---- */
@@ -394,11 +427,13 @@ static void add_figure(struct judged *cell)
 static void finish(struct judged *cell)
 {
     struct verdict *const verdict = cell->verdict;
-    const int wanted_base =
-        verdict->reason != NULL && strcmp(verdict->reason, "no_base") == 0;
+    const char *const reason = verdict->reason;
+    const int has_limit =
+        reason != NULL &&
+        (strcmp(reason, "no_base") == 0 || strcmp(reason, "cache_bound") == 0);
 
     verdict->exit_code = (uint32_t)outcome_of_cell(
-        verdict->state, verdict->reason, cell->unit->required, wanted_base);
+        verdict->state, reason, cell->unit->required, has_limit);
 }
 
 /* First pass: figures, and which cells are siblings. */

@@ -48,7 +48,7 @@ static int has_noise(const struct record *record, const struct flow_path *path)
     const int is_host =
         path->direction == FLOW_H2D || path->direction == FLOW_D2H;
     static const char *const noises[] = { "unsettled", "imprecise", "staged",
-        "cache", "half", "coarse", "cache_bound" };
+        "half", "coarse", "cache_bound" };
     const size_t count = sizeof noises / sizeof noises[0] - (is_host ? 1 : 0);
 
     for (uint32_t i = 0; i < record->flags_count; i++) {

@@ -112,6 +112,10 @@ void report_no_limit(const struct verdict *verdict, struct strbuf *out)
 {
     if (verdict->limit_text == NULL) {
         strbuf_add(out, "no limit");
+    } else if (verdict->reason != NULL &&
+               strcmp(verdict->reason, "cache_bound") == 0) {
+        strbuf_format(out, "not held to %s: the cache may have answered",
+            verdict->limit_text);
     } else if (strstr(verdict->limit_text, "siblings") != NULL) {
         strbuf_format(out, "not held to %s: fewer than %d of its class",
             verdict->limit_text, SIBLINGS_LEAST);

@@ -230,18 +230,27 @@ static void add_flags(struct text_report *report, const struct report_shape *of)
     static const struct {
         const char *flag, *words;
     } flags[] = {
-        { "concurrent", "others were" },
-        { "busy", "another process used the GPU" },
-        { "power_capped", "the power limit held clocks down" },
-        { "staged", "peer access was off: host-staged" },
+        { "concurrent", "were measured while others were" },
+        { "busy", "were measured while another process used the GPU" },
+        { "power_capped",
+            "were measured while the power limit held clocks down" },
+        { "staged", "were measured while peer access was off: host-staged" },
+        { "cache_bound", "moved so few bytes that a cache may have answered" },
+        { "cache_unknown", "have buffers for a cache whose size is not known" },
+        { "imprecise", "scatter more than the precision asked for allows" },
+        { "unsettled", "began before two pilots in a row agreed" },
+        { "drift", "changed from their first to their last sample" },
+        { "short", "have samples of less than 4 ms" },
+        { "half", "are half of what one kernel moved both ways" },
+        { "coarse", "are known no better than to 2 %" },
+        { "sms_missed", "left out some multiprocessors" },
     };
 
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
         const uint32_t count = count_flag(of, flags[i].flag);
 
         if (count > 0) {
-            add_line_format(report, 2,
-                "%s: %u of %u cells were measured while %s", flags[i].flag,
+            add_line_format(report, 2, "%s: %u of %u cells %s", flags[i].flag,
                 count, of->count, flags[i].words);
         }
     }

@@ -2,6 +2,8 @@
  * Copyright The nvbw-host authors */
 #include "report_formats.h"
 
+#include <string.h>
+
 /* Nothing failed, but nothing was held against a limit either. */
 static int is_unchecked(const struct verdicts *verdicts)
 {
@@ -40,6 +42,20 @@ const struct exit_words *report_exit_words(const struct verdicts *verdicts)
                                   : report_words_of(verdicts->exit_code);
 }
 
+/* Cells that have a limit and a figure that may be a cache's. */
+static uint32_t count_cached(const struct verdicts *verdicts)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < verdicts->count; i++) {
+        const char *const reason = verdicts->list[i].reason;
+
+        count += verdicts->list[i].state == STATE_UNCHECKED && reason != NULL &&
+                 strcmp(reason, "cache_bound") == 0;
+    }
+    return count;
+}
+
 /* A pass says how much of the machine it speaks of. */
 static void add_scope(struct strbuf *out, const struct verdicts *verdicts)
 {
@@ -60,9 +76,15 @@ static void add_scope(struct strbuf *out, const struct verdicts *verdicts)
     if (verdicts->by_state[STATE_SKIP] > 0) {
         strbuf_format(out, ", %u skipped", verdicts->by_state[STATE_SKIP]);
     }
-    if (checked > 0 && verdicts->by_state[STATE_UNCHECKED] > 0) {
-        strbuf_format(
-            out, ", %u without a limit", verdicts->by_state[STATE_UNCHECKED]);
+
+    const uint32_t cached = count_cached(verdicts);
+    const uint32_t unlimited = verdicts->by_state[STATE_UNCHECKED] - cached;
+
+    if (checked > 0 && unlimited > 0) {
+        strbuf_format(out, ", %u without a limit", unlimited);
+    }
+    if (cached > 0) {
+        strbuf_format(out, ", %u not held to theirs (cache_bound)", cached);
     }
 }
 

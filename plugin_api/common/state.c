@@ -168,6 +168,8 @@ const struct reason reason_table[] = {
     { "no_limit", STATE_UNCHECKED, REASON_OTHER, "no limit is given for it" },
     { "no_base", STATE_UNCHECKED, REASON_OTHER,
         "its limit is a percentage of something that is not known" },
+    { "cache_bound", STATE_UNCHECKED, REASON_OTHER,
+        "a cache may have answered, and its limit is a share of the memory" },
     { NULL, 0, 0, NULL },
 };
 

@@ -2,7 +2,8 @@
 # Copyright The nvbw-host authors
 """docs/troubleshooting.md has an entry for every exit code, state, reason,
 finding and driver code that the program can say, and for no other. What the
-table of reasons says of one, the page says in the same words."""
+table of reasons says of one, the page says in the same words. And every flag of
+a record has its line in the text report."""
 import re
 
 from harness import *
@@ -58,6 +59,16 @@ check(len(codes) > 15, "the table of driver codes is read")
 told("Driver codes", {code for code, _ in codes})
 equal([row[:2] for row in rows("Driver codes")],
       [list(pair) for pair in codes], "driver codes and their names")
+
+# The text report has a line for every flag that makes a figure doubtful.
+flags = set()
+for where in ("plugin_api/runtime", "host/workers"):
+    for path in (SOURCE / where).glob("*.c"):
+        flags |= set(re.findall(r'(?:settle|add)_flag\([^;]*, "(\w+)"', path.read_text()))
+check(len(flags) > 10, f"the flags that records get: {flags}")
+shown = re.search(r"\} flags\[\] = \{(.*?)\};",
+                  source("host/report/report_text.c"), re.S)[1]
+equal(set(re.findall(r'\{ "(\w+)"', shown)), flags, "flags in the text report")
 
 with Folder() as f:
     _, usage, _ = f.host("--help")

@@ -217,14 +217,75 @@ static void the_impossible_is_invalid(void **state)
     assert_state(verdict_of(SAMPLE_PEER, 1, 0), STATE_PASS, NULL);
 }
 
-static void figures_out_of_a_cache_may_be_above(void **state)
-{
-    static const char *flags[] = { "cache" };
+static const char *cached[] = { "cache_bound" };
 
+static void flag_as_cached(struct record *record)
+{
+    record->flags = cached;
+    record->flags_count = 1;
+}
+
+/* Of the first cell: it read its GPU's own memory. */
+static struct record *read_local(double figure)
+{
+    sample_figure(&run, &arena, SAMPLE_H2D, 0, 0, 0, figure);
+
+    struct record *const record = &run.records[run.records_count - 1];
+
+    record->flows[0].initiator = NVBW_BY_SM;
+    record->flows[0].operation = NVBW_OP_READ;
+    record->flows[0].src_memory = NVBW_MEM_DEVICE;
+    record->flows[0].src_place = 0;
+    record->flows[0].dst_memory = NVBW_MEM_NONE;
+    return record;
+}
+
+static void a_cache_makes_no_link_faster(void **state)
+{
     (void)state;
     sample_figure(&run, &arena, SAMPLE_H2D, 0, 0, 0, 99e9);
-    run.records[run.records_count - 1].flags = flags;
-    run.records[run.records_count - 1].flags_count = 1;
+    flag_as_cached(&run.records[run.records_count - 1]);
+    judge();
+    assert_state(verdict_of(SAMPLE_H2D, 0, 0), STATE_INVALID, "above_limit");
+    sample_figure(&run, &arena, SAMPLE_H2D, 0, 0, 0, 55e9);
+    flag_as_cached(&run.records[run.records_count - 1]);
+    judge();
+    assert_state(verdict_of(SAMPLE_H2D, 0, 0), STATE_PASS, NULL);
+}
+
+static void a_cache_meets_no_share_of_the_memory(void **state)
+{
+    static const char *shares[] = { "90 % of link", "9 % of link" };
+    const struct verdict *verdict = NULL;
+
+    (void)state;
+    sample_limit(&run, &arena, "*", shares[0], NULL);
+    read_local(8196e9);
+    judge();
+    assert_state(verdict_of(SAMPLE_H2D, 0, 0), STATE_INVALID, "above_limit");
+    read_local(4500e9);
+    judge();
+    assert_state(verdict_of(SAMPLE_H2D, 0, 0), STATE_PASS, NULL);
+    for (int i = 0; i < 2; i++) {
+        sample_limit(&run, &arena, "*", shares[i], NULL);
+        flag_as_cached(read_local(8196e9));
+        judge();
+        verdict = verdict_of(SAMPLE_H2D, 0, 0);
+        assert_state(verdict, STATE_UNCHECKED, "cache_bound");
+        assert_non_null(strstr(verdict->message, "8196 GB/s may be the rate"));
+        assert_int_equal(verdict->exit_code, 4);
+    }
+    sample_limit(&run, &arena, "*", shares[0], NULL);
+    flag_as_cached(read_local(2000e9));
+    judge();
+    assert_state(verdict_of(SAMPLE_H2D, 0, 0), STATE_FAIL, "limit");
+}
+
+static void a_cache_may_be_held_to_a_rate_of_its_own(void **state)
+{
+    (void)state;
+    sample_limit(&run, &arena, "*", "7000 GB/s", NULL);
+    flag_as_cached(read_local(8196e9));
     judge();
     assert_state(verdict_of(SAMPLE_H2D, 0, 0), STATE_PASS, NULL);
 }
@@ -452,7 +513,9 @@ int main(void)
         TEST(failing_cells_are_confirmed_as_often_as_asked),
         TEST(a_confirm_that_was_stopped_takes_nothing_back),
         TEST(the_impossible_is_invalid),
-        TEST(figures_out_of_a_cache_may_be_above),
+        TEST(a_cache_makes_no_link_faster),
+        TEST(a_cache_meets_no_share_of_the_memory),
+        TEST(a_cache_may_be_held_to_a_rate_of_its_own),
         TEST(a_base_is_demanded_by_name_only),
         TEST(each_kind_of_limit_is_applied),
         TEST(two_siblings_are_no_crowd),

@@ -138,6 +138,27 @@ static void narrow_terminals_fold(void **state)
     assert_width(50);
 }
 
+/* Whoever reads a figure sees what makes it doubtful. */
+static void doubtful_figures_are_told(void **state)
+{
+    static const char *flags[] = { "cache_bound", "imprecise", "unsettled",
+        "drift", "short", "half", "coarse", "sms_missed", "cache_unknown",
+        "concurrent", "busy", "power_capped", "staged" };
+    enum { COUNT = sizeof flags / sizeof flags[0] };
+    char line[64];
+
+    (void)state;
+    run.records[0].flags = flags;
+    run.records[0].flags_count = COUNT;
+    write_report("text", 80);
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(line, sizeof line, "  %s: 1 of 2 cells ", flags[i]);
+        if (strstr(text.text, line) == NULL) {
+            fail_msg("\"%s\" is not in %s", line, text.text);
+        }
+    }
+}
+
 static void every_format_is_found(void **state)
 {
     (void)state;
@@ -184,6 +205,7 @@ int main(void)
         TEST(a_run_with_troubles),
         TEST(a_simulated_run_says_so_twice),
         TEST(narrow_terminals_fold),
+        TEST(doubtful_figures_are_told),
         TEST(every_format_is_found),
         TEST(a_report_fits_its_file),
     };

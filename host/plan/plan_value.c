@@ -137,6 +137,15 @@ int32_t plan_value_ratio(const char *text, struct error *err)
     return NVBW_OK;
 }
 
+static long days_of(long year, long month)
+{
+    static const long days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30,
+        31 };
+    const int is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+
+    return days[month - 1] + (month == 2 && is_leap);
+}
+
 int32_t plan_value_date(const char *text, struct error *err)
 {
     static const char form[] = "dddd-dd-dd";
@@ -150,8 +159,13 @@ int32_t plan_value_date(const char *text, struct error *err)
     const long month = right ? strtol(text + 5, NULL, 10) : 0;
     const long day = right ? strtol(text + 8, NULL, 10) : 0;
 
-    FAIL_IF(month < 1 || month > 12 || day < 1 || day > 31, err, NVBW_E_INVALID,
+    FAIL_IF(month < 1 || month > 12 || day < 1, err, NVBW_E_INVALID,
         "\"%.80s\" is no date, write it like \"2027-03-31\"", text);
+
+    const long days = days_of(strtol(text, NULL, 10), month);
+
+    FAIL_IF(day > days, err, NVBW_E_INVALID,
+        "\"%.80s\" is no date, that month has %ld days", text, days);
     return NVBW_OK;
 }
 

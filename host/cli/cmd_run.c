@@ -32,6 +32,7 @@ static int32_t prepare_machine(struct prepared *prepared, struct error *err)
 
 static int32_t prepare_units(struct prepared *prepared, struct error *err)
 {
+    prepare_doubts(prepared);
     TRY(prepare_baseline_fits(prepared, err));
     TRY(prepare_schedule(prepared, err));
     TRY(prepare_team_units(prepared));

@@ -8,6 +8,7 @@
 
 #include "bounds.h"
 #include "cmd.h"
+#include "finish.h"
 #include "judge.h"
 #include "quantity.h"
 #include "report_matrix.h"
@@ -166,6 +167,7 @@ static int32_t explain(struct prepared *prepared, struct error *err)
 
     TRY(prepare_facts(prepared, err));
     prepare_team_rehearsal(prepared);
+    prepare_doubts(prepared);
     TRY(prepare_baseline_fits(prepared, err));
     TRY(prepare_schedule(prepared, err));
     evidence.baseline = prepared->baseline;
@@ -192,7 +194,8 @@ static int32_t explain(struct prepared *prepared, struct error *err)
     for (uint32_t i = 0; i < verdicts.unmatched_limits_count; i++) {
         printf("no cell: %s\n", verdicts.unmatched_limits[i]);
     }
-    return NVBW_OK;
+    return finish_doubts(
+        prepared->options, &evidence, &verdicts, prepared->arena, err);
 }
 
 int explain_limits_print(struct prepared *prepared)

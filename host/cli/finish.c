@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "doubts.h"
 #include "nearest.h"
+#include "say.h"
 
 /* "json=out.json" into its two halves. */
 static int32_t split(const char *text, const struct report_format **out_format,
@@ -182,6 +184,19 @@ static int32_t write_summary(const struct evidence *evidence,
     return report_write(report_find("summary"), &input, file, err);
 }
 
+int32_t finish_doubts(const struct options *options,
+    const struct evidence *evidence, const struct verdicts *verdicts,
+    struct arena *arena, struct error *err)
+{
+    struct problems problems = { .arena = arena };
+
+    TRY(doubt_limits(evidence, verdicts, &problems, err));
+    for (uint32_t i = 0; !options->quiet && i < problems.count; i++) {
+        say_problem("plan", &problems.list[i]);
+    }
+    return NVBW_OK;
+}
+
 int finish_run(const struct options *options, const struct evidence *evidence,
     const struct run_dir *dir, struct arena *arena)
 {
@@ -202,6 +217,10 @@ int finish_run(const struct options *options, const struct evidence *evidence,
     if (finish_reports(options, evidence, &verdicts, dir->path, &err) < 0) {
         command_fail(&err, 0);
         status = -1;
+    }
+
+    if (finish_doubts(options, evidence, &verdicts, arena, &err) < 0) {
+        command_fail(&err, 0);
     }
 
     const int found = options->exit_zero && !evidence->end.interrupted

@@ -21,6 +21,11 @@ int32_t finish_reports(const struct options *options,
     const struct evidence *evidence, const struct verdicts *verdicts,
     const char *run_dir, struct error *err);
 
+/* Prints which absolute limits the links belie. */
+int32_t finish_doubts(const struct options *options,
+    const struct evidence *evidence, const struct verdicts *verdicts,
+    struct arena *arena, struct error *err);
+
 /* All of it. Returns the exit code; prints errors. */
 int finish_run(const struct options *options, const struct evidence *evidence,
     const struct run_dir *dir, struct arena *arena);

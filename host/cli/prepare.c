@@ -10,6 +10,7 @@
 #include "check_setup.h"
 #include "counterpart.h"
 #include "devices.h"
+#include "doubts.h"
 #include "environment.h"
 #include "expect.h"
 #include "nvbandwidth_mode.h"
@@ -323,6 +324,7 @@ int32_t prepare_check(struct prepared *prepared, struct error *err)
         plan_check(&prepared->plan, prepared->plugins, prepared->plugins_count,
             &prepared->problems);
     }
+    doubt_causes(&prepared->plan, &prepared->problems);
     if (problems->errors == 0) {
         TRY(prepare_values(prepared, err));
     }
@@ -335,6 +337,14 @@ int32_t prepare_check(struct prepared *prepared, struct error *err)
         "%u mistake%s in the files of efficiencies, nothing was run", *wrong,
         *wrong == 1 ? "" : "s");
     return NVBW_OK;
+}
+
+void prepare_doubts(const struct prepared *prepared)
+{
+    struct problems problems = { .arena = prepared->arena };
+
+    doubt_devices(&prepared->plan, &prepared->facts, &problems);
+    print_problems(prepared, "plan", &problems);
 }
 
 int32_t prepare_facts(struct prepared *prepared, struct error *err)

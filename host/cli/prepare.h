@@ -65,6 +65,8 @@ int32_t prepare_baseline(struct prepared *prepared, struct error *err);
 int32_t prepare_baseline_fits(
     const struct prepared *prepared, struct error *err);
 int32_t prepare_facts(struct prepared *prepared, struct error *err);
+/* Prints what the plan says that does not fit these facts. */
+void prepare_doubts(const struct prepared *prepared);
 /* In MPI mode: joins the other ranks, whose facts become the run's. Where they
  * do not come together prepared->no_team says why; it is an error where they
  * were started wrongly. For ranks but 0 prepare_follows says that rank 0 has

@@ -64,6 +64,42 @@ with Folder() as f:
     equal(f.host("check-plan", "-c", "none.cfg")[1],
           'plan "none.cfg" is sound: 2 suites\n', "two suites")
 
+# Absolute limits against what the links carry, and GPUs that are not there.
+DOUBTS = """
+limits = ( { match = "host_to_device_memcpy_ce"; min = "500 GB/s"; },
+           { match = "device_to_host_memcpy_ce"; min = "1 GB/s"; },
+           { match = "*_bidirectional_*"; min = "20 GB/s"; } );
+accept = ( { device = "9"; why = "known"; }, { pair = "0-2"; why = "known"; },
+           { cause = "pcie widht"; device = "1"; why = "known"; },
+           { cause = "pcie width 8"; device = "GPU-0"; why = "known"; } );
+suites = ( { plugin = "ce_h2d"; } );
+"""
+
+with Folder() as f:
+    f.write("p.cfg", DOUBTS)
+    words = ("--driver", SIM, "--sim-profile", "h200_x2")
+    wanted = [
+        'p.cfg:6: "cause": no finding is called "pcie widht", did you mean '
+        '"pcie_width"',
+        'p.cfg:5: "device": there is no GPU 9 here, this machine has 2',
+        'p.cfg:5: "pair": there is no GPU 2 here, this machine has 2',
+        'p.cfg:2: limit "500 GB/s" is not plausible, it is 793 % of the link: '
+        'PCIe Gen5 x16: 32 GT/s x 16 lanes x 128/130 / 8 = 63.0 GB/s; no link '
+        'carries more than it can',
+        'p.cfg:3: limit "1 GB/s" is not plausible, it is 1.59 % of the link: '
+        'PCIe Gen5 x16: 32 GT/s x 16 lanes x 128/130 / 8 = 63.0 GB/s; a link '
+        'at that speed needs triage']
+    wanted = ["nvbw-host: warning: plan " + line for line in wanted]
+    code, _, err = f.host("check-plan", "-c", "p.cfg", "--explain-limits",
+                          *words)
+    equal((code, err.splitlines()), (0, wanted), "doubts of a plan")
+    _, _, err = f.host("-c", "p.cfg", "--set", "defaults.mode=fixed", "--set",
+                       "defaults.buffer_size=4 MiB", *words)
+    equal([l for l in err.splitlines() if "warning: plan" in l], wanted,
+          "doubts of a plan that runs")
+    equal(f.host("check-plan", "-c", "p.cfg", "--explain-limits", "-q",
+                 *words)[2], "", "no doubts under -q")
+
 # Each base: what it comes to, or what it waits for, and where it stands.
 BASES = """
 name = "bases";

@@ -20,6 +20,7 @@
 #include "state.h"
 #include "sweep.h"
 #include "version.h"
+#include "warn_company.h"
 
 /* To describe itself a plugin is loaded, at many nodes of a job from one file
  * server at once. */
@@ -372,9 +373,13 @@ int32_t prepare_gpus(struct prepared *prepared, uint32_t **out_gpus,
 
 int32_t prepare_schedule(struct prepared *prepared, struct error *err)
 {
-    return schedule_build(&prepared->plan, prepared->plugins,
+    TRY(schedule_build(&prepared->plan, prepared->plugins,
         prepared->plugins_count, &prepared->facts, prepared->arena,
-        &prepared->schedule, err);
+        &prepared->schedule, err));
+    if (!prepared->options->quiet) {
+        warn_company(prepared);
+    }
+    return NVBW_OK;
 }
 
 int32_t prepare_budget(struct prepared *prepared, struct error *err)

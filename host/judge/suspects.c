@@ -52,6 +52,12 @@ static int has_noise(const struct record *record, const struct flow_path *path)
     const size_t count = sizeof noises / sizeof noises[0] - (is_host ? 1 : 0);
 
     for (uint32_t i = 0; i < record->flags_count; i++) {
+        /* What was measured beside it may share a bridge with it; an NVLink it
+         * cannot share. */
+        if (path->link != LINK_NVLINK &&
+            strcmp(record->flags[i], "concurrent") == 0) {
+            return 1;
+        }
         for (size_t j = 0; j < count; j++) {
             if (strcmp(record->flags[i], noises[j]) == 0) {
                 return 1;

@@ -216,8 +216,30 @@ def ends(folder):
             equal(cell["state"], "measured", f"lost {pair}: state")
 
 
+def bridges(folder):
+    """PCIe peers share bridges: pairs that are slow together are no finding,
+    and whoever asks for it is warned, with the place. One by one they are
+    compared."""
+    limits = "limits = ( { match = \"*\"; min = \"97 % of siblings\"; } );"
+    beside = plan({"ce_d2d": ["device_to_device_memcpy_write_ce"]},
+                  "buffer_size = \"256 MiB\"; concurrency = \"disjoint\";",
+                  limits)
+    code, report, err = run(folder, beside, "pcie_switched", "bridges")
+    equal(code, 1, f"bridges: exit code ({err[-300:]})")
+    equal(report["findings"], [], "bridges: findings")
+    check("warning" not in err, f"bridges: warned though quiet ({err})")
+    for profile, wanted in (("pcie_switched", True), ("hgx_h200_x8", False)):
+        folder.write("p.cfg", beside)
+        _, _, err = folder.host("--driver", SIM, "--sim-profile", profile,
+                                "-c", "p.cfg", "--dry-run")
+        told = "plan p.cfg:1: concurrency = \"disjoint\" is for GPUs on a" \
+            " switch of NVLink: GPU 0 and GPU 1 have PCIe between them"
+        equal(err.count(told), int(wanted), f"{profile}: warnings in {err}")
+
+
 with Folder() as f:
     compare(f)
+    bridges(f)
     growth(f)
     rack(f)
     troubles(f)

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -19,6 +20,7 @@
 enum {
     ARGUMENTS_BYTES = 4 << 20, /* argv and envp: more than a kernel takes */
     FIRST_FREE_FD = 5,         /* after stdio and the two of the frames */
+    KEPT_FD = 6,               /* that a variable of the environment names */
     SAFE_FD = 16,              /* above all numbers that the child fills */
     CLOSE_FD_LIMIT = 1 << 16   /* without close_range */
 };
@@ -31,6 +33,7 @@ struct child {
     int log_fd;        /* -1: keep the terminal */
     int null_fd;
     int fault_fd; /* tells the parent errno when exec fails */
+    int kept_fd;  /* -1: none */
 };
 
 static void close_fd(int *fd)
@@ -72,6 +75,7 @@ static void child_close(struct child *child)
     close_fd(&child->log_fd);
     close_fd(&child->null_fd);
     close_fd(&child->fault_fd);
+    close_fd(&child->kept_fd);
 }
 
 static void reset_signals(void)
@@ -124,7 +128,10 @@ static _Noreturn void become_worker(const struct child *child)
     reset_signals();
     place_descriptors(child);
     dup3(child->fault_fd, FIRST_FREE_FD, O_CLOEXEC);
-    close_from(FIRST_FREE_FD + 1);
+    if (child->kept_fd >= 0) {
+        dup2(child->kept_fd, KEPT_FD);
+    }
+    close_from(child->kept_fd >= 0 ? KEPT_FD + 1 : KEPT_FD);
     /* Looks a wrapper's name up in PATH; the worker has a full path. */
     execvpe(child->argv[0], child->argv, child->envp);
 
@@ -153,10 +160,35 @@ static int32_t make_pipe(
     return NVBW_OK;
 }
 
+/* Moved above the numbers that the child will fill. A variable that names no
+ * open descriptor is passed on as it is. */
+static int32_t keep_named(
+    const char *variable, struct child *child, struct error *err)
+{
+    const char *const text = variable == NULL ? NULL : secure_getenv(variable);
+    char *end = NULL;
+
+    if (text == NULL || *text < '0' || *text > '9') {
+        return NVBW_OK;
+    }
+
+    const long number = strtol(text, &end, 10);
+
+    if (*end != '\0' || number > INT_MAX || fcntl((int)number, F_GETFD) < 0) {
+        return NVBW_OK;
+    }
+    child->kept_fd = fcntl((int)number, F_DUPFD_CLOEXEC, SAFE_FD);
+    return child->kept_fd >= 0
+               ? NVBW_OK
+               : error_system(err, "cannot keep descriptor %ld, which %s names",
+                     number, variable);
+}
+
 static int32_t make_descriptors(const struct spawn_request *request,
     struct child *child, struct spawned *out, int *out_fault_fd,
     struct error *err)
 {
+    TRY(keep_named(request->keep, child, err));
     TRY(make_pipe(0, &child->in_fd, &out->to_fd, err));
     TRY(make_pipe(1, &child->out_fd, &out->from_fd, err));
     TRY(make_pipe(1, &child->fault_fd, out_fault_fd, err));
@@ -178,10 +210,30 @@ static int32_t make_descriptors(const struct spawn_request *request,
     return NVBW_OK;
 }
 
-static int32_t make_arguments(const struct spawn_request *request,
+/* The child's variables; the one of the descriptor that is kept has its new
+ * number. */
+static int32_t make_environment(const struct spawn_request *request,
     struct arena *arena, struct child *child, struct error *err)
 {
     static const char *const nothing[] = { NULL };
+    const char *kept[] = { NULL, NULL };
+    char **base = NULL;
+
+    if (child->kept_fd >= 0) {
+        kept[0] = arena_format(arena, "%s=%d", request->keep, KEPT_FD);
+        FAIL_IF(
+            kept[0] == NULL, err, NVBW_E_SYSTEM, "no memory to start a worker");
+    }
+    TRY(worker_environment_merge(
+        (const char *const *)environ, kept, arena, &base, err));
+    return worker_environment_merge((const char *const *)base,
+        request->environment != NULL ? request->environment : nothing, arena,
+        &child->envp, err);
+}
+
+static int32_t make_arguments(const struct spawn_request *request,
+    struct arena *arena, struct child *child, struct error *err)
+{
     uint32_t count = 0;
 
     while (request->wrap != NULL && request->wrap[count] != NULL) {
@@ -197,9 +249,7 @@ static int32_t make_arguments(const struct spawn_request *request,
     argv[count] = request->worker_file;
     argv[count + 1] = request->role;
     child->argv = (char **)argv;
-    return worker_environment_merge((const char *const *)environ,
-        request->environment != NULL ? request->environment : nothing, arena,
-        &child->envp, err);
+    return make_environment(request, arena, child, err);
 }
 
 /* Waits until exec has happened: the descriptor closes, or brings errno. */
@@ -252,9 +302,12 @@ int32_t spawn_worker(
     const struct spawn_request *request, struct spawned *out, struct error *err)
 {
     struct arena arena;
-    struct child child = {
-        .in_fd = -1, .out_fd = -1, .log_fd = -1, .null_fd = -1, .fault_fd = -1
-    };
+    struct child child = { .in_fd = -1,
+        .out_fd = -1,
+        .log_fd = -1,
+        .null_fd = -1,
+        .fault_fd = -1,
+        .kept_fd = -1 };
     int fault_fd = -1;
 
     *out = (struct spawned){
@@ -262,10 +315,10 @@ int32_t spawn_worker(
     };
     arena_init(&arena, ARGUMENTS_BYTES);
 
-    int32_t status = make_arguments(request, &arena, &child, err);
+    int32_t status = make_descriptors(request, &child, out, &fault_fd, err);
 
     if (status == NVBW_OK) {
-        status = make_descriptors(request, &child, out, &fault_fd, err);
+        status = make_arguments(request, &arena, &child, err);
     }
     if (status == NVBW_OK) {
         status = fork_worker(&child, out, fault_fd, err);

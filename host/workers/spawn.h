@@ -16,6 +16,8 @@ struct spawn_request {
                                        remove; NULL-terminated */
     const char *const *wrap;        /* argv prefix of --wrap, NULL-terminated,
                                        or NULL */
+    const char *keep; /* a variable that may name a descriptor, which the worker
+                         then has too, under a number of its own; or NULL */
 };
 
 /* All descriptors are close-on-exec; the pipes' ends do not block. */
@@ -28,8 +30,8 @@ struct spawned {
 };
 
 /* Starts nvbw-worker with frames on descriptors 3 and 4, an empty signal mask,
- * default dispositions and no other descriptor of the host. Fails, and leaves
- * nothing behind, if the program cannot be executed. */
+ * default dispositions and no other descriptor of the host but the one to keep.
+ * Fails, and leaves nothing behind, if the program cannot be executed. */
 int32_t spawn_worker(const struct spawn_request *request, struct spawned *out,
     struct error *err);
 

@@ -464,6 +464,7 @@ int32_t crew_start(struct crew *crew, struct worker *worker,
         .role = start->role,
         .environment = start->environment,
         .wrap = start->wrap,
+        .keep = start->keep,
     };
 
     *worker = (struct worker){ .stage = WORKER_NONE };

@@ -37,6 +37,7 @@ typedef int32_t worker_frame_fn(struct worker *worker, uint32_t type,
 struct worker_start {
     const char *worker_file, *role;
     const char *const *environment, *const *wrap; /* as spawn_request */
+    const char *keep;                             /* as spawn_request */
     const char *log_dir;                          /* or NULL */
     const char *build; /* HELLO must name it; lives as long as the worker */
     uint64_t grace_ns; /* from SIGTERM to SIGKILL */

@@ -84,6 +84,7 @@ static int32_t start(
     if (status >= 0) {
         start.on_frame = take_frame;
         start.user = team;
+        start.keep = "PMI_FD"; /* by it MPICH talks to its launcher */
         status = crew_start(&team->crew, &team->worker, &start, err);
     }
     arena_clear(&arena);

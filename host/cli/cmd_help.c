@@ -102,11 +102,16 @@ static void print_reports(void)
     }
 }
 
+static void print_key(const struct plan_key *key)
+{
+    printf("  %-10s %-20s %s\n      %s\n", key->where, key->name, key->type,
+        key->help);
+}
+
 static void print_plan_keys(void)
 {
     for (const struct plan_key *key = plan_keys; key->name != NULL; key++) {
-        printf("  %-10s %-20s %s\n      %s\n", key->where, key->name, key->type,
-            key->help);
+        print_key(key);
     }
 }
 
@@ -131,7 +136,78 @@ static int print_topic(const char *name)
     return 0;
 }
 
-/* A plugin, testcase or parameter of this name, or the nearest name. */
+static int print_own_params(
+    const struct plugin_schema *plugin, const char *name, const char **last)
+{
+    int found = 0;
+
+    for (uint32_t i = 0; i < plugin->testcases_count; i++) {
+        const struct param_schema *const param =
+            schema_param(&plugin->testcases[i], name);
+
+        if (param == NULL) {
+            continue;
+        }
+        if (*last == NULL || strcmp(*last, plugin->name) != 0) {
+            printf("of testcases of plugin %s\n", plugin->name);
+            print_param(param);
+        }
+        *last = plugin->name;
+        found = 1;
+    }
+    return found;
+}
+
+/* Keys and parameters; 1 if one has the name. */
+static int print_value_named(const struct prepared *prepared, const char *name)
+{
+    const char *last = NULL;
+    int found = 0;
+
+    if (standard_param(name) != NULL) {
+        print_param(standard_param(name));
+        found = 1;
+    }
+    for (uint32_t i = 0; i < prepared->plugins_count; i++) {
+        found |= print_own_params(&prepared->plugins[i], name, &last);
+    }
+    for (const struct plan_key *key = plan_keys; key->name != NULL; key++) {
+        if (strcmp(key->name, name) == 0) {
+            print_key(key);
+            found = 1;
+        }
+    }
+    return found;
+}
+
+static void offer_others(
+    const struct prepared *prepared, struct nearest *nearest)
+{
+    for (const struct param_schema *at = standard_params; at->name != NULL;
+         at++) {
+        nearest_offer(nearest, at->name);
+    }
+    for (const struct plan_key *key = plan_keys; key->name != NULL; key++) {
+        nearest_offer(nearest, key->name);
+    }
+    for (size_t i = 0; i < sizeof topics / sizeof topics[0]; i++) {
+        nearest_offer(nearest, topics[i].name);
+    }
+    for (size_t i = 0; commands[i] != NULL; i++) {
+        nearest_offer(nearest, commands[i]->name);
+    }
+    for (uint32_t i = 0; i < prepared->plugins_count; i++) {
+        const struct plugin_schema *const plugin = &prepared->plugins[i];
+
+        for (uint32_t k = 0; k < plugin->testcases_count; k++) {
+            for (uint32_t n = 0; n < plugin->testcases[k].params_count; n++) {
+                nearest_offer(nearest, plugin->testcases[k].params[n].name);
+            }
+        }
+    }
+}
+
+/* A plugin, testcase, parameter or key of this name, or the nearest name. */
 static int print_named(const struct prepared *prepared, const char *name)
 {
     struct nearest nearest;
@@ -157,13 +233,11 @@ static int print_named(const struct prepared *prepared, const char *name)
             }
         }
     }
-    if (standard_param(name) != NULL) {
-        print_param(standard_param(name));
-        found = 1;
-    }
+    found |= print_value_named(prepared, name);
     if (found) {
         return EXIT_PASSED;
     }
+    offer_others(prepared, &nearest);
     error_set(&err, NVBW_E_INVALID,
         "nothing is called \"%s\"%s; nvbw-host list names all testcases", name,
         nearest_hint(&nearest, hint));
@@ -200,7 +274,7 @@ const struct command command_help = {
     .name = "help",
     .usage = "[NAME | parameters | plan | "
              "reports]",
-    .summary = "explains a command, plugin, testcase or parameter",
+    .summary = "explains a command, plugin, testcase, parameter or key",
     .most_words = 1,
     .run = run,
 };

@@ -202,10 +202,15 @@ static int32_t store(
         *(const char **)at = value;
         return NVBW_OK;
     case OPTION_LIST:
+        if (spec->offset == AT(sets)) {
+            TRY(append(parser, &parser->options->givers, "--set"));
+        }
         return append(parser, (struct text_list *)at, value);
     case OPTION_WORDS:
         return take_words(parser, spec, (struct text_list *)at, value);
     case OPTION_SET:
+        TRY(append(parser, &parser->options->givers,
+            arena_format(parser->arena, "--%s", spec->name)));
         return append(parser, &parser->options->sets,
             arena_format(parser->arena, "%s=%s", spec->set,
                 spec->argument == NULL ? "true" : value));

@@ -20,9 +20,10 @@ struct text_list {
 struct options {
     const char *command; /* "run" where none was given */
     struct text_list args;
-    struct text_list plans; /* -c */
-    struct text_list sets;  /* --set, and what other options mean by it */
-    struct text_list only;  /* -t */
+    struct text_list plans;  /* -c */
+    struct text_list sets;   /* --set, and what other options mean by it */
+    struct text_list givers; /* of each of sets the option, "--budget" */
+    struct text_list only;   /* -t */
     struct text_list prefixes, pair; /* of nvbandwidth */
     struct text_list tags;           /* --tags */
     struct text_list reports;        /* FORMAT=FILE */

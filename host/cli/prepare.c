@@ -108,6 +108,7 @@ int32_t prepare_plan(struct prepared *prepared, struct error *err)
         .files_count = given ? options->plans.count : 1,
         .sets = options->sets.texts,
         .sets_count = options->sets.count,
+        .givers = options->givers.texts,
         .data_dir = prepared->parts.data,
     };
 

@@ -41,7 +41,11 @@ void say_problem(const char *what, const struct problem *problem)
 {
     const char *const warning = problem->is_warning ? "warning: " : "";
 
-    if (problem->origin.file != NULL && problem->origin.line > 0) {
+    if (problem->origin.file != NULL && problem->origin.file[0] == '-' &&
+        problem->origin.line > 0) { /* the option that was given so often */
+        say("%s%s:%u: %s", warning, problem->origin.file, problem->origin.line,
+            problem->text);
+    } else if (problem->origin.file != NULL && problem->origin.line > 0) {
         say("%s%s %s:%u: %s", warning, what, problem->origin.file,
             problem->origin.line, problem->text);
     } else if (problem->origin.file != NULL) {

@@ -371,6 +371,7 @@ static int32_t set_devices(const struct maker *maker)
     }
     maker->plan->devices = arena_format(
         maker->arena, "%s,%s", maker->flags->pair[0], maker->flags->pair[1]);
+    maker->plan->is_pair = 1;
     return maker->plan->devices == NULL ? no_memory(maker->err) : NVBW_OK;
 }
 

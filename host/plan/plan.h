@@ -121,7 +121,8 @@ struct plan {
     uint32_t only_count;
     const char **tags; /* --tags */
     uint32_t tags_count;
-    const char *devices; /* --devices */
+    const char *devices; /* --devices or --pair */
+    uint32_t is_pair;    /* 1: --pair gave devices */
     const char **files;  /* the plan's files in order of loading */
     uint32_t files_count;
     const char *sha256; /* over the texts of files and --set */
@@ -156,6 +157,8 @@ struct plan_request {
     uint32_t files_count;
     const char **sets;
     uint32_t sets_count;
+    const char **givers;     /* of each of sets the option that gave it, for
+                            messages; NULL: --set gave all */
     const struct plan *base; /* what files and sets are laid over, or NULL */
     const char *data_dir;    /* where plans are looked for that are not found
                              from the current directory; may be NULL */

@@ -130,6 +130,13 @@ static void check_suite(
         }
         return;
     }
+    if (plugin->state != STATE_NONE && plugin->file == NULL) {
+        /* It stands in for a plugin of a testcase that nvbandwidth's flags
+         * name and nobody offers. */
+        problem_add(checker->problems, suite->origin, 1, "%s",
+            plugin->message == NULL ? plugin->reason : plugin->message);
+        return;
+    }
     if (plugin->state != STATE_NONE) {
         if (suite->enabled) {
             problem_add(checker->problems, suite->origin, 1,

@@ -376,7 +376,8 @@ static int32_t select_allowed(struct builder *builder, struct error *err)
         builder->plan->devices, builder->arena, &words, &count, err));
     if (devices_select(builder->facts, words, count, builder->arena,
             &builder->allowed, &builder->allowed_count, &why) < 0) {
-        return error_set(err, why.status, "--devices: %.900s", why.text);
+        return error_set(err, why.status, "%s: %.900s",
+            builder->plan->is_pair ? "--pair" : "--devices", why.text);
     }
     return NVBW_OK;
 }

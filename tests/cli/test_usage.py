@@ -35,6 +35,17 @@ CASES = [
     (["--wrap", "nosuchcmd --args"], 'no program "nosuchcmd" in PATH'),
     (["--wrap", "/tmp"], '"/tmp" is no program'),
     (["--wrap", " "], "names no program"),
+    (["--budget", "5"], '--budget: "budget": "5" has no unit'),
+    (["--set", "name=a", "--budget", "5 s", "--set", "budgit=1"],
+     'nvbw-host: --set:2: unknown key "budgit"'),
+    (["--baseline", "none"], "nvbw-host: --baseline: baseline: "),
+    (["--driver", SIM, "--sim-profile", "h200_x2", "--pair", "1", "9"],
+     'nvbw-host: --pair: there is no GPU "9" here'),
+    (["-c", "plans/accept.cfg"], 'did you mean "plans/acceptance.cfg"'),
+    (["-c", "acceptance.cfg"], 'did you mean "plans/acceptance.cfg"'),
+    (["help", "precison"], 'did you mean "precision"'),
+    (["help", "requird"], 'did you mean "required"'),
+    (["help", "check-plam"], 'did you mean "check-plan"'),
     (["-q=1"], "unknown option"),
     (["--quiet=1"], "takes no value"),
     (["-c", "plans/quick.cfg", "-b", "4"], "is one of nvbandwidth's"),
@@ -96,6 +107,15 @@ with Folder() as f:
              for t in p["testcases"]]
     check("null_cell" in names, "list --json names null_cell")
 
+    for name, part in (("required", "defaults   required"),
+                       ("precision", "default 0.5 %"),
+                       ("footprint", "of testcases of plugin latency")):
+        code, out, err = f.host("help", name)
+        equal(code, 0, f"help {name} ({err})")
+        contains(out, part, f"help {name}")
+    _, _, err = f.host("-t", "foo", "--dry-run")
+    contains(err, 'warning: command line: -t foo: there is no testcase "foo"',
+             "a testcase that nobody offers")
     code, out, err = f.host("help", "parameters")
     contains(out, "buffer_size", "help parameters")
     code, out, err = f.host("check-plan", "-c", "plans/quick.cfg")

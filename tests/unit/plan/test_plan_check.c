@@ -174,6 +174,7 @@ static struct plugin_schema plugins[] = {
         .testcases = latency_testcases,
         .testcases_count = 4 },
     { .name = "broken",
+        .file = "/p/broken.so",
         .state = STATE_ERROR,
         .reason = "refused",
         .message = "plugin broken.so: not an ELF file" },
@@ -350,6 +351,23 @@ static void test_pin(void **state)
     assert_non_null(strstr(fixture_problem(&fixture, 0), "has the sha256 aa"));
 }
 
+/* What stands in for a plugin that is not there has no names to check. */
+static void test_stand_in(void **state)
+{
+    struct plugin_schema absent = { .name = "foo",
+        .state = STATE_ERROR,
+        .reason = "not_found",
+        .message = "there is no testcase \"foo\"" };
+
+    (void)state;
+    fixture_write("a.cfg", "suites = ( { plugin = \"foo\"; } );");
+    fixture_load(&fixture, (const char *const[]){ "a.cfg", NULL }, NULL);
+    plan_check(&fixture.plan, &absent, 1, &fixture.problems);
+    assert_int_equal(fixture.problems.count, 1);
+    assert_string_equal(fixture_problem(&fixture, 0),
+        "a.cfg:1: warning: there is no testcase \"foo\"");
+}
+
 static void test_mpi(void **state)
 {
     (void)state;
@@ -400,6 +418,7 @@ int main(void)
         TEST(test_ladders),
         TEST(test_limit_of_disabled_suite),
         TEST(test_pin),
+        TEST(test_stand_in),
         TEST(test_mpi),
         TEST(test_selection),
         TEST(test_control_characters),

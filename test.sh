@@ -47,3 +47,4 @@ fi
 run_tier ci 'none'
 run_tier asan 'long|package|lint|docs'
 run_tier tsan 'long|package|lint|cli'
+ctest --preset tsan --parallel "$jobs" --label-regex threads

@@ -34,11 +34,14 @@ struct search {
 
 /* ---- which figures count ---- */
 
-static int is_steady_memory(uint32_t memory)
+/* Huge pages are pageable memory, which the driver copies by a CPU; CPUs
+ * themselves have in them the steadiest there is. */
+static int is_steady_memory(uint32_t memory, const struct flow_path *path)
 {
     return memory == NVBW_MEM_NONE || memory == NVBW_MEM_PINNED ||
-           memory == NVBW_MEM_HUGE_PAGE || memory == NVBW_MEM_DEVICE ||
-           memory == NVBW_MEM_VMM || memory == NVBW_MEM_FABRIC;
+           memory == NVBW_MEM_DEVICE || memory == NVBW_MEM_VMM ||
+           memory == NVBW_MEM_FABRIC ||
+           (memory == NVBW_MEM_HUGE_PAGE && path->direction == FLOW_HOST);
 }
 
 /* A processor's cache is no slower than the link behind it, so only what a
@@ -80,8 +83,8 @@ static int counted_path(const struct facts *facts, const struct record *record,
         if (!flow->counted) {
             continue;
         }
-        if (!is_steady_memory(flow->src_memory) ||
-            !is_steady_memory(flow->dst_memory) ||
+        if (!is_steady_memory(flow->src_memory, &path) ||
+            !is_steady_memory(flow->dst_memory, &path) ||
             (flow->flags & NVBW_FLOW_STAGED) != 0 ||
             flow->operation == NVBW_OP_SPLIT ||
             (counted > 0 && (path.from != out->from || path.to != out->to))) {

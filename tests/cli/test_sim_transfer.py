@@ -163,6 +163,15 @@ with Folder() as f:
         equal((cell["verified"], cell["state"]), ("all", "unchecked"),
               f"two nodes: {cell['testcase']} {cell['message']}")
 
+    # What a processor copies first is no fault of the link.
+    for memory in ("huge_page", "pageable"):
+        code, report, _ = f.report(
+            "-c", "plans/recipe_256mb.cfg", "--run-dir", f"recipe_{memory}",
+            "--set", f"suites.transfer.params.memory={memory}", "--driver", SIM,
+            "--sim-profile", "h200_x2", "--devices", "0")
+        equal((code, [x["id"] for x in report["findings"]]), (0, []),
+              f"findings of a healthy machine's {memory} memory")
+
     # Words that are no sizes are told with their place.
     f.write("p.cfg", PLAN % ("", '{ plugin = "transfer"; params = {\n'
                              'sizes = "4 MiB/1 MiB/1 MiB"; }; }'))

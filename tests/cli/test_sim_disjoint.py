@@ -222,7 +222,7 @@ def bridges(folder):
     compared."""
     limits = "limits = ( { match = \"*\"; min = \"97 % of siblings\"; } );"
     beside = plan({"ce_d2d": ["device_to_device_memcpy_write_ce"]},
-                  "buffer_size = \"256 MiB\"; concurrency = \"disjoint\";",
+                  "buffer_size = \"1 GiB\"; concurrency = \"disjoint\";",
                   limits)
     code, report, err = run(folder, beside, "pcie_switched", "bridges")
     equal(code, 1, f"bridges: exit code ({err[-300:]})")

@@ -20,7 +20,7 @@ static void add_verdict(const struct html *page)
     struct strbuf line;
 
     strbuf_init(&line, LINE_LIMIT);
-    report_verdict(page->input, &line, NULL);
+    report_verdict_add(page->input, &line);
     html_format(page, "<p class=\"verdict e%d\"><strong>",
         (int)page->input->verdicts->exit_code);
     html_text(page, words->word);

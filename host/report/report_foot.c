@@ -39,10 +39,9 @@ void report_banner_add(
     const struct facts *const facts = &input->evidence->facts;
 
     if (facts->simulated) {
-        lines_format(out, columns, 0,
-            "*** SIMULATED DRIVER (profile %s): no figure here was measured "
-            "on hardware ***",
+        lines_format(out, columns, 0, "*** SIMULATED DRIVER (profile %s) ***",
             or_text(facts->profile, "unknown"));
+        lines_add(out, columns, 0, "No figure here was measured on hardware.");
     }
 }
 
@@ -206,7 +205,7 @@ void report_foot_add(
     }
     report_banner_add(report->input, report->columns, report->out);
     strbuf_init(&line, LINE_LIMIT);
-    report_verdict(report->input, &line, NULL);
+    report_verdict_add(report->input, &line);
     lines_paint(report->out, report->input, paint_of_outcome(report));
     add_line(report, 0, line.text == NULL ? "" : line.text);
     lines_paint(report->out, report->input, PAINT_END);

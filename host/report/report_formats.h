@@ -37,5 +37,11 @@ struct exit_words {
 const struct exit_words *report_exit_words(const struct verdicts *verdicts);
 /* The same by the code alone. */
 const struct exit_words *report_words_of(int32_t exit_code);
+/* The verdict's sentence, without an end of line and without a word on the
+ * driver. */
+void report_verdict_add(const struct report_input *input, struct strbuf *out);
+/* " (SIMULATED, profile h200_x2)", for formats of a line; nothing where the
+ * driver is real. */
+void report_simulated_add(const struct facts *facts, struct strbuf *out);
 
 #endif

@@ -29,11 +29,13 @@ static void add_versions(const struct writer *writer)
         facts->driver_version == NULL ? "unknown" : facts->driver_version;
 
     strbuf_format(writer->out,
-        "nvbandwidth Version: %s\nBuilt from Git version: nvbw-host %s\n\n",
+        "nvbandwidth Version: %s\nBuilt from Git version: nvbw-host %s",
         nvbandwidth_style_version(&writer->style),
         writer->input->evidence->header.build == NULL
             ? ""
             : writer->input->evidence->header.build);
+    report_simulated_add(facts, writer->out);
+    strbuf_add(writer->out, "\n\n");
     if (writer->style.is_0_8) {
         strbuf_format(writer->out,
             "CUDA Runtime Version: %u\nCUDA Driver Version: %u\n", cuda, cuda);
@@ -259,8 +261,11 @@ int32_t report_nvbandwidth(
     }
     strbuf_format(out,
         "NOTE: run by nvbw-host in nvbandwidth's format: %u passed, %u waived, "
-        "%u failed or not found.\n",
+        "%u failed or not found.%s\n",
         counts[NVBANDWIDTH_PASSED], counts[NVBANDWIDTH_WAIVED],
-        counts[NVBANDWIDTH_ERROR] + counts[NVBANDWIDTH_NOT_FOUND]);
+        counts[NVBANDWIDTH_ERROR] + counts[NVBANDWIDTH_NOT_FOUND],
+        input->evidence->facts.simulated
+            ? " SIMULATED: no figure here was measured on hardware."
+            : "");
     return NVBW_OK;
 }

@@ -147,6 +147,12 @@ int32_t report_nvbandwidth_json(
         nvbandwidth_style_of(&input->evidence->plan) };
     json_t *const json = document(&writer);
 
+    /* A key that nvbandwidth has not, so only where it must be seen. */
+    if (input->evidence->facts.simulated) {
+        json_object_set_new(
+            json_object_get(json, "nvbandwidth"), "simulated", json_true());
+    }
+
     FAIL_IF(json == NULL, err, NVBW_E_SYSTEM,
         "the nvbandwidth-json report cannot be made: no memory, or text that "
         "is no UTF-8");

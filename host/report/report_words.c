@@ -88,19 +88,30 @@ static void add_scope(struct strbuf *out, const struct verdicts *verdicts)
     }
 }
 
-static void add_verdict(struct strbuf *out, const struct verdicts *verdicts)
+void report_verdict_add(const struct report_input *input, struct strbuf *out)
 {
+    const struct verdicts *const verdicts = input->verdicts;
     const struct exit_words *const words = report_exit_words(verdicts);
 
     strbuf_format(out, "%s: %s", words->word, words->text);
     add_scope(out, verdicts);
-    strbuf_format(out, ", exit %d\n", verdicts->exit_code);
+    strbuf_format(out, ", exit %d", verdicts->exit_code);
+}
+
+void report_simulated_add(const struct facts *facts, struct strbuf *out)
+{
+    if (facts->simulated) {
+        strbuf_format(out, " (SIMULATED, profile %s)",
+            facts->profile == NULL ? "unknown" : facts->profile);
+    }
 }
 
 int32_t report_verdict(
     const struct report_input *input, struct strbuf *out, struct error *err)
 {
     (void)err;
-    add_verdict(out, input->verdicts);
+    report_verdict_add(input, out);
+    report_simulated_add(&input->evidence->facts, out);
+    strbuf_add(out, "\n");
     return NVBW_OK;
 }

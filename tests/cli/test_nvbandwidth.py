@@ -134,6 +134,8 @@ def read_json(text, where):
     equal(lines.count("{"), 1, f"{where}: lines that are only {{")
     equal(lines.count("}"), 1, f"{where}: lines that are only }}")
     root = json.loads("\n".join(lines[lines.index("{"):]))["nvbandwidth"]
+    equal(root.pop("simulated", False), where != "without a GPU",
+          f"{where}: simulated")
     equal(sorted(root), ["CUDA Runtime Version", "Driver Version",
                          "GPU Device list", "git_version", "testcases",
                          "version"], f"{where}: keys")

@@ -105,7 +105,8 @@ with Folder() as f:
     check("\x1b" not in out, "no colour in a pipe")
     code, out, err = f.host(*WORDS, "-q", "--run-dir", "quiet")
     equal((code, out, err), (1, "FAILED: a limit or a data verification "
-                             "failed, exit 1\n", ""), "-q")
+                             "failed, exit 1 (SIMULATED, profile "
+                             "hgx_h200_x8_link_x8)\n", ""), "-q")
     code, out, err = f.host("report", "run one", "--report=text=t.txt", "-q")
     check("\x1b" not in (f.path / "t.txt").read_text(), "no colour in a file")
 

@@ -76,6 +76,19 @@ static void set_style(const char *name, const char *value)
     run.plan.nvbandwidth = list;
 }
 
+static void a_simulated_run_says_so(void **state)
+{
+    (void)state;
+    run.facts.simulated = 1;
+    run.facts.profile = "h200_x2";
+    write_report("nvbandwidth");
+    assert_has("Built from Git version: nvbw-host 0.1.0 (test) (SIMULATED, "
+               "profile h200_x2)\n\n");
+    assert_has("SIMULATED: no figure here was measured on hardware.\n");
+    write_report("nvbandwidth-json");
+    assert_has("\"simulated\": true");
+}
+
 static void layout_is_nvbandwidths(void **state)
 {
     (void)state;
@@ -219,6 +232,7 @@ static void unknown_testcase_has_a_heading(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_simulated_run_says_so, start, stop),
         cmocka_unit_test_setup_teardown(layout_is_nvbandwidths, start, stop),
         cmocka_unit_test_setup_teardown(column_is_turned, start, stop),
         cmocka_unit_test_setup_teardown(style_follows_the_plan, start, stop),

@@ -131,6 +131,52 @@ static void a_simulated_run_says_so_twice(void **state)
     assert_non_null(strstr(first + 1, "SIMULATED"));
 }
 
+/* Whatever a run is told in, nobody takes it for one on hardware. */
+static void every_format_says_simulated(void **state)
+{
+    static const char *words[] = { "SIMULATED", "simulated", "Simulated" };
+
+    (void)state;
+    for (const struct report_format *format = report_formats;
+         format->name != NULL; format++) {
+        int says = 0;
+
+        run.facts.simulated = 1;
+        run.facts.profile = "h200_x2";
+        write_report(format->name, 80);
+        for (int i = 0; i < 3; i++) {
+            says |= strstr(text.text, words[i]) != NULL;
+        }
+        if (!says) {
+            fail_msg("%s: %s", format->name, text.text);
+        }
+    }
+}
+
+static void a_verdict_ends_with_what_is_simulated(void **state)
+{
+    (void)state;
+    write_report("verdict", 80);
+    assert_string_equal(
+        text.text, "PASSED: every limit was met, 2 without a limit, exit 0\n");
+    run.facts.simulated = 1;
+    run.facts.profile = "h200_x2";
+    write_report("verdict", 80);
+    assert_string_equal(text.text,
+        "PASSED: every limit was met, 2 without a limit, exit 0 (SIMULATED, "
+        "profile h200_x2)\n");
+}
+
+static void the_banner_does_not_wrap(void **state)
+{
+    (void)state;
+    run.facts.simulated = 1;
+    run.facts.profile = "hgx_h200_x8_nvlink_down";
+    write_report("text", 80);
+    assert_non_null(strstr(text.text,
+        "*** SIMULATED DRIVER (profile hgx_h200_x8_nvlink_down) ***\n"));
+}
+
 static void narrow_terminals_fold(void **state)
 {
     (void)state;
@@ -204,6 +250,9 @@ int main(void)
         TEST(a_healthy_run),
         TEST(a_run_with_troubles),
         TEST(a_simulated_run_says_so_twice),
+        TEST(every_format_says_simulated),
+        TEST(a_verdict_ends_with_what_is_simulated),
+        TEST(the_banner_does_not_wrap),
         TEST(narrow_terminals_fold),
         TEST(doubtful_figures_are_told),
         TEST(every_format_is_found),

@@ -182,6 +182,19 @@ static int follow(const struct prepared *prepared)
     return EXIT_PASSED;
 }
 
+/* Where nobody chose a folder, the hint is what helps. */
+static int fail_without_dir(const struct error *why)
+{
+    struct error err = { 0 };
+
+    if (why->status != NVBW_E_SYSTEM) {
+        return command_fail(why, EXIT_USAGE);
+    }
+    error_set(&err, NVBW_E_SYSTEM,
+        "%.900s; --run-dir DIR says where a run is kept", why->text);
+    return command_fail(&err, EXIT_USAGE);
+}
+
 static int report_units(
     struct prepared *prepared, const struct options *options)
 {
@@ -190,7 +203,7 @@ static int report_units(
     struct error err = { 0 };
 
     if (run_dir_create(run_pattern(options), &dir, &err) < 0) {
-        return command_fail(&err, EXIT_USAGE);
+        return fail_without_dir(&err);
     }
 
     int exit_code = EXIT_INCOMPLETE;

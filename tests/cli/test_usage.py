@@ -125,5 +125,10 @@ with Folder() as f:
     equal(code, 0, f"--dry-run ({err})")
     contains(out, "null_cell", "--dry-run")
     equal([p.name for p in f.path.iterdir()], ["p.cfg"], "--dry-run wrote")
+    f.write("nvbw-runs", "")
+    for words in (("-c", "p.cfg"), ("-c", "p.cfg", "--run-dir", "p.cfg/r")):
+        code, out, err = f.host(*words)
+        equal(code, 2, f"no folder for the run ({err})")
+        contains(err, "; --run-dir DIR says where a run is kept", "no folder")
 
 finish()

@@ -10,15 +10,61 @@
 
 struct exit_code_text {
     int code;
-    const char *text;
+    const char *text; /* NULL: the end */
 };
-static const struct exit_code_text exit_code_texts[] = {
+static const struct exit_code_text codes_of_run[] = {
     { EXIT_PASSED, "passed" },
     { EXIT_FAILED, "a limit or a data verification failed" },
     { EXIT_USAGE, "usage or plan error, nothing ran" },
     { EXIT_HEALTH, "health: GPU lost or tainted, expect not met, throttled" },
     { EXIT_INCOMPLETE, "incomplete: something that was required did not run" },
     { EXIT_CONTRACT, "a plugin was refused or broke the contract" },
+    { 0, NULL },
+};
+static const struct exit_code_text codes_of_compare[] = {
+    { EXIT_PASSED, "no cell is slower or lost" },
+    { EXIT_FAILED, "cells are slower or lost" },
+    { EXIT_USAGE, "usage error, or runs that cannot be compared" },
+    { 0, NULL },
+};
+static const struct exit_code_text codes_of_verify[] = {
+    { EXIT_PASSED, "all sums are right" },
+    { EXIT_FAILED, "a file is missing, or its sum is wrong" },
+    { EXIT_USAGE, "usage error, or no run to verify" },
+    { 0, NULL },
+};
+static const struct exit_code_text codes_of_check[] = {
+    { EXIT_PASSED, "the plan is sound" },
+    { EXIT_USAGE, "usage or plan error" },
+    { 0, NULL },
+};
+static const struct exit_code_text codes_of_check_plugin[] = {
+    { EXIT_PASSED, "the plugin keeps the contract" },
+    { EXIT_USAGE, "usage error" },
+    { EXIT_CONTRACT, "the plugin is refused or breaks the contract" },
+    { 0, NULL },
+};
+static const struct exit_code_text codes_of_rest[] = {
+    { EXIT_PASSED, "done" },
+    { EXIT_USAGE, "usage error, or it could not be done" },
+    { 0, NULL },
+};
+
+/* Commands that end with other codes than a run does. */
+static const struct {
+    const struct command *command;
+    const struct exit_code_text *codes;
+} codes_of_commands[] = {
+    { &command_compare, codes_of_compare },
+    { &command_verify, codes_of_verify },
+    { &command_check_plan, codes_of_check },
+    { &command_check_plugin, codes_of_check_plugin },
+    { &command_help, codes_of_rest },
+    { &command_report, codes_of_rest },
+    { &command_list, codes_of_rest },
+    { &command_topo, codes_of_rest },
+    { &command_baseline, codes_of_rest },
+    { &command_from_nvloom, codes_of_rest },
 };
 
 enum { WIDTH = 80, LEFT_WIDTH = 30 };
@@ -80,6 +126,22 @@ static void print_commands(void)
     }
 }
 
+static void print_codes(const struct command *command)
+{
+    const struct exit_code_text *at = codes_of_run;
+
+    for (size_t i = 0; i < sizeof codes_of_commands / sizeof *codes_of_commands;
+         i++) {
+        if (codes_of_commands[i].command == command) {
+            at = codes_of_commands[i].codes;
+        }
+    }
+    puts("\nexit codes:");
+    for (; at->text != NULL; at++) {
+        printf("  %d  %s\n", at->code, at->text);
+    }
+}
+
 void help_print(const char *command)
 {
     const struct command *const chosen = command_find(command);
@@ -101,9 +163,5 @@ void help_print(const char *command)
              "(without -c):");
         print_options("nvbandwidth");
     }
-    puts("\nexit codes:");
-    for (size_t i = 0; i < sizeof exit_code_texts / sizeof exit_code_texts[0];
-         i++) {
-        printf("  %d  %s\n", exit_code_texts[i].code, exit_code_texts[i].text);
-    }
+    print_codes(chosen);
 }

@@ -316,6 +316,29 @@ static void print_problems(const struct prepared *prepared, const char *what,
     }
 }
 
+/* Rank 0 tells of everything that is wrong. The others say no more than what
+ * tells whether it is the same: a file may be another one on their host. */
+static int32_t check_as_other_rank(
+    const struct prepared *prepared, struct error *err)
+{
+    const struct problems *const all[] = { &prepared->problems,
+        &prepared->efficiency_problems };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        for (uint32_t k = 0; k < all[i]->count; k++) {
+            const struct problem *const problem = &all[i]->list[k];
+
+            FAIL_IF(!problem->is_warning, err, NVBW_E_INVALID,
+                "rank %u: the first of %u mistakes is at %s:%u, rank 0 tells "
+                "all",
+                prepare_rank(prepared), all[i]->errors,
+                problem->origin.file == NULL ? "?" : problem->origin.file,
+                problem->origin.line);
+        }
+    }
+    return NVBW_OK;
+}
+
 int32_t prepare_check(struct prepared *prepared, struct error *err)
 {
     const struct problems *const problems = &prepared->problems;
@@ -329,6 +352,9 @@ int32_t prepare_check(struct prepared *prepared, struct error *err)
     doubt_causes(&prepared->plan, &prepared->problems);
     if (problems->errors == 0) {
         TRY(prepare_values(prepared, err));
+    }
+    if (prepare_rank(prepared) > 0) {
+        return check_as_other_rank(prepared, err);
     }
     print_problems(prepared, "plan", problems);
     print_problems(prepared, "efficiencies", &prepared->efficiency_problems);

@@ -73,6 +73,9 @@ void prepare_doubts(const struct prepared *prepared);
  * the word.
  * (prepare_team.c) */
 int32_t prepare_team(struct prepared *prepared, struct error *err);
+/* The rank that this process has in a job by its launcher, before MPI can be
+ * asked; 0 where none says so and outside MPI mode. (prepare_team.c) */
+uint32_t prepare_rank(const struct prepared *prepared);
 int prepare_follows(const struct prepared *prepared);
 /* In MPI mode, without joining anybody: each GPU stands for a rank. */
 void prepare_team_rehearsal(struct prepared *prepared);

@@ -92,6 +92,11 @@ static uint32_t launched_rank(void)
     return 0;
 }
 
+uint32_t prepare_rank(const struct prepared *prepared)
+{
+    return select_flag(&prepared->plan, "mpi") ? launched_rank() : 0;
+}
+
 /* A job whose ranks do not come together is a run in which nothing could be
  * measured, and rank 0 reports it. */
 static int32_t give_up(struct prepared *prepared, const struct error *why)

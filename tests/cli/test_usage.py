@@ -72,6 +72,11 @@ CASES = [
     (["--bufsize", "4"], 'did you mean "--bufferSize"'),
 ]
 
+# Where a command ends with more than done and not done.
+CODES = {"run": list("012345"), "resume": list("012345"),
+         "merge": list("012345"), "compare": list("012"),
+         "verify": list("012"), "check-plugin": list("025")}
+
 with Folder() as f:
     for words, part in CASES:
         code, out, err = f.host(*words)
@@ -91,6 +96,8 @@ with Folder() as f:
         equal(code, 0, f"{command} --help")
         wide = [line for line in out.splitlines() if len(line) > 80]
         equal(wide, [], f"{command} --help fits 80 columns")
+        codes = re.findall(r"^  (\d)  ", out[out.find("exit codes:"):], re.M)
+        equal(codes, CODES.get(command, ["0", "2"]), f"codes of {command}")
     _, out, _ = f.host("--help")
     contains(out, "\n  merge  ", "--help")
     for flag in ("-h", "-b", "-l", "-t", "-p", "-v", "-s", "-d", "-m", "-i",
@@ -125,6 +132,15 @@ with Folder() as f:
     equal(code, 0, f"--dry-run ({err})")
     contains(out, "null_cell", "--dry-run")
     equal([p.name for p in f.path.iterdir()], ["p.cfg"], "--dry-run wrote")
+    # Of an MPI job rank 0 alone tells all mistakes.
+    f.write("bad.cfg", 'mpi = true; budgit = 1;\nsamples = 2;\n'
+            'suites = ( { plugin = "null"; } );')
+    for rank, wanted in (("0", 4), ("3", 1)):
+        code, out, err = f.host("-c", "bad.cfg", env={"PMI_RANK": rank})
+        equal((code, len(err.splitlines())), (2, wanted),
+              f"mistakes of rank {rank} ({err})")
+    equal(err, "nvbw-host: rank 3: the first of 3 mistakes is at bad.cfg:1, "
+          "rank 0 tells all\n", "mistakes of rank 3")
     f.write("nvbw-runs", "")
     for words in (("-c", "p.cfg"), ("-c", "p.cfg", "--run-dir", "p.cfg/r")):
         code, out, err = f.host(*words)

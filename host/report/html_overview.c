@@ -158,7 +158,7 @@ static void add_missing(
         html_text(page, head->reason);
         html_add(page, ")");
     }
-    report_cell_label(page->facts, unit, head->cell, label);
+    report_verdict_label(page->facts, unit, head, label);
     html_format(page, "<td class=\"n\">%u<td>", count);
     html_text(page, count == 1 ? label : "");
     html_add(page, "<td>");

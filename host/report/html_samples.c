@@ -101,7 +101,7 @@ static void add_row(const struct html *page, const struct report_shape *of,
     const struct report_scale *const scale = report_scale_of(of->shape->unit);
     char label[2 * LABEL_BYTES + 4];
 
-    report_cell_label(page->facts, of->unit, verdict->cell, label);
+    report_verdict_label(page->facts, of->unit, verdict, label);
     html_add(page, "<tr><th scope=\"row\">");
     html_text(page, label);
     add_strip(page, verdict, spread);

@@ -44,7 +44,7 @@ static void add_limit(const struct html *page, const struct report_shape *of,
         strbuf_free(&text);
         return;
     }
-    report_cell_label(page->facts, of->unit, worst->cell, label);
+    report_verdict_label(page->facts, of->unit, worst, label);
     html_add(page, worst->limit_is_max ? "<li>at most " : "<li>at least ");
     html_figure(page, of->shape->unit, worst->limit);
     html_add(page, " (");
@@ -123,7 +123,7 @@ static void add_group(
     const struct verdict *const head = group->head;
     char label[2 * LABEL_BYTES + 4];
 
-    report_cell_label(page->facts, unit, head->cell, label);
+    report_verdict_label(page->facts, unit, head, label);
     html_format(page, "<li><span class=\"s-%s\">%s%s</span> ",
         name_of(state_names, head->state),
         head->accept == NULL ? "" : "accepted ",

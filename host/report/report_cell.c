@@ -27,7 +27,7 @@ void report_cell_of(
                      : unit->plugin;
     report_label(&evidence->facts, unit, out->shape, 0, verdict->row, out->row);
     report_label(&evidence->facts, unit, out->shape, 1, verdict->col, out->col);
-    report_cell_label(&evidence->facts, unit, verdict->cell, out->label);
+    report_verdict_label(&evidence->facts, unit, verdict, out->label);
 }
 
 static int is_on_gpu(uint32_t memory)

@@ -28,6 +28,19 @@ static void label_place(const struct facts *facts, const struct unit *unit,
     }
 }
 
+static int is_rank(const char *axis)
+{
+    return axis != NULL && strcmp(axis, "rank") == 0;
+}
+
+/* Ranks are told from what is counted beside them. */
+static const char *axis_mark(const struct unit_shape *shape, const char *axis)
+{
+    return is_rank(axis)                                ? "rank "
+           : axis[0] == '#' && is_rank(shape->row_axis) ? "#"
+                                                        : "";
+}
+
 void report_label(const struct facts *facts, const struct unit *unit,
     const struct unit_shape *shape, int is_col, uint32_t at,
     char out[LABEL_BYTES])
@@ -47,7 +60,7 @@ void report_label(const struct facts *facts, const struct unit *unit,
     if (strcmp(axis, "gpu") == 0 || strcmp(axis, "numa") == 0) {
         label_place(facts, unit, axis, at, out);
     } else if (at < count && labels[at] != NULL) {
-        snprintf(out, LABEL_BYTES, "%s", labels[at]);
+        snprintf(out, LABEL_BYTES, "%s%s", axis_mark(shape, axis), labels[at]);
     } else if (param != NULL && at < param->values_count) {
         snprintf(out, LABEL_BYTES, "%s", param->values[at]);
     } else {
@@ -71,6 +84,45 @@ void report_cell_label(const struct facts *facts, const struct unit *unit,
     report_label(facts, unit, &unit->shapes[place.shape], 1, place.col, col);
     snprintf(out, 2 * LABEL_BYTES + 4, "%s%s%s", row,
         row[0] != '\0' && col[0] != '\0' ? " > " : "", col);
+}
+
+/* Whose memory a rank acts on, or that acts on its own: the end of the counted
+ * flow that is not the rank's; -1: unknown. */
+static int32_t partner_of(const struct record *record)
+{
+    for (uint32_t i = 0; record != NULL && i < record->flows_count; i++) {
+        const struct flow_record *const flow = &record->flows[i];
+
+        if (flow->counted) {
+            return flow->src_place == flow->executor ? flow->dst_place
+                                                     : flow->src_place;
+        }
+    }
+    return -1;
+}
+
+void report_verdict_label(const struct facts *facts, const struct unit *unit,
+    const struct verdict *verdict, char out[2 * LABEL_BYTES + 4])
+{
+    const size_t size = 2 * LABEL_BYTES + 4;
+    const int32_t partner = partner_of(verdict->record);
+    struct cell_place place = { 0 };
+
+    report_cell_label(facts, unit, verdict->cell, out);
+    if (facts->ranks == 0 || !unit_cell_at(unit, verdict->cell, &place)) {
+        return;
+    }
+
+    const struct unit_shape *const shape = &unit->shapes[place.shape];
+
+    if (is_rank(shape->row_axis) && shape->col_axis != NULL &&
+        shape->col_axis[0] == '#' && partner >= 0 &&
+        (uint32_t)partner < facts->gpus_count) {
+        const size_t length = strlen(out);
+
+        snprintf(out + length, size - length, " (with rank %d)",
+            facts->gpus[partner].index);
+    }
 }
 
 /* ---- scales ---- */

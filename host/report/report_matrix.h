@@ -18,6 +18,11 @@ void report_label(const struct facts *facts, const struct unit *unit,
 void report_cell_label(const struct facts *facts, const struct unit *unit,
     uint32_t cell, char out[2 * LABEL_BYTES + 4]);
 
+/* The same of a verdict. Where ranks draw partners, and columns count the
+ * draws, the partner is named: "rank 0 > #3 (with rank 2)". */
+void report_verdict_label(const struct facts *facts, const struct unit *unit,
+    const struct verdict *verdict, char out[2 * LABEL_BYTES + 4]);
+
 /* How figures of a metric's unit are shown in a table. */
 struct report_scale {
     uint32_t unit;

@@ -42,6 +42,36 @@ static const char *or_text(const char *text, const char *other)
 
 /* ---- head ---- */
 
+/* "ranks 0-3 on host-0, 4-7 on host-1, a GPU each" */
+static void add_ranks(struct text_report *report)
+{
+    const struct facts *const facts = report->facts;
+    struct strbuf text;
+    uint32_t first = 0;
+
+    strbuf_init(&text, LINE_LIMIT);
+    for (uint32_t i = 1; facts->ranks > 0 && i <= facts->gpus_count; i++) {
+        const char *const host = or_text(facts->gpus[first].host, "?");
+
+        if (i < facts->gpus_count &&
+            strcmp(or_text(facts->gpus[i].host, "?"), host) == 0) {
+            continue;
+        }
+        strbuf_format(
+            &text, "%s%u", first == 0 ? "ranks " : ", ", (unsigned)first);
+        if (i - first > 1) {
+            strbuf_format(&text, "-%u", (unsigned)i - 1);
+        }
+        strbuf_format(&text, " on %s", host);
+        first = i;
+    }
+    if (text.length > 0) {
+        strbuf_add(&text, ", a GPU each");
+        add_line(report, 0, text.text);
+    }
+    strbuf_free(&text);
+}
+
 static void add_machine(struct text_report *report)
 {
     const struct facts *const facts = report->facts;
@@ -61,6 +91,7 @@ static void add_machine(struct text_report *report)
     if (facts->gpus_count == 0) {
         add_line(report, 0, "no GPU");
     }
+    add_ranks(report);
     if (facts->driver_version != NULL) {
         add_line_format(report, 0, "driver %s, CUDA %u.%u",
             facts->driver_version, facts->cuda_version / 1000,
@@ -162,7 +193,7 @@ static void add_limit(struct text_report *report, const struct report_shape *of)
         return;
     }
     format_figure(of->shape->unit, worst->figure, figure, sizeof figure);
-    report_cell_label(report->facts, of->unit, worst->cell, label);
+    report_verdict_label(report->facts, of->unit, worst, label);
     if (isnan(worst->limit)) {
         struct strbuf text;
 
@@ -314,7 +345,7 @@ static void add_group(struct text_report *report, const struct unit *unit,
     char label[2 * LABEL_BYTES + 4];
     char where[3 * LABEL_BYTES];
 
-    report_cell_label(report->facts, unit, first->cell, label);
+    report_verdict_label(report->facts, unit, first, label);
     if (count == unit_cell_count(unit) && count > 1) {
         snprintf(where, sizeof where, "all %u cells", count);
     } else if (count > 1) {

@@ -147,9 +147,11 @@ static int32_t run_bisect(struct nvbw_ctx *ctx)
     "crosses the middle of the fabric. One measurement, however many ranks "   \
     "there are; the slow rank is seen by its figure."
 #define HELP_GPU_TO_RACK                                                       \
-    "Each rank acts alone on `peers` others that `seed` chooses. The median "  \
-    "of a rank is low where the rank is slow, a single figure where its "      \
-    "partner is. The time grows with the number of ranks, not its square."
+    "Each rank acts alone on `peers` others that `seed` chooses, none twice "  \
+    "before all have had their turn; columns count the draws. The median of "  \
+    "a rank counts each partner once. It is low where the rank is slow, a "    \
+    "single figure where its partner is. The time grows with the number of "   \
+    "ranks, not its square."
 #define HELP_RACK_TO_RACK                                                      \
     "All ranks of a rack act at once on those of another, or each on its "     \
     "neighbour within the rack; the figure is the sum of their rates. A rack " \

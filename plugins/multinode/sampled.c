@@ -18,18 +18,41 @@ static uint64_t mix(uint64_t value)
     return value ^ value >> 31;
 }
 
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+    while (b != 0) {
+        const uint32_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The k-th of `count` numbers in an order that the seed chooses: none comes
+ * again before all have come. From a start by equal steps, whose length has no
+ * divisor in common with the count. */
+static uint32_t draw(uint64_t seed, uint32_t k, uint32_t count)
+{
+    const uint64_t number = mix(seed);
+    const uint64_t start = number % count;
+    uint32_t step = 1 + (uint32_t)((number >> 32) % count);
+
+    while (common_divisor(step, count) != 1) {
+        step++;
+    }
+    return (uint32_t)((start + (uint64_t)k * step) % count);
+}
+
 uint32_t sampled_partner(
     uint64_t seed, uint32_t rank, uint32_t k, uint32_t ranks)
 {
-    const uint32_t others = ranks - 1;
-    const uint64_t number = mix(mix(seed ^ rank) ^ k);
-
-    return (rank + 1 + (uint32_t)(number % others)) % ranks;
+    return (rank + 1 + draw(mix(seed ^ rank), k, ranks - 1)) % ranks;
 }
 
 uint32_t sampled_step(uint64_t seed, uint32_t round, uint32_t ranks)
 {
-    return 1 + (uint32_t)(mix(mix(seed) ^ round) % (ranks - 1));
+    return 1 + draw(mix(seed), round, ranks - 1);
 }
 
 /* ---- A GPU with the rack ------------------------------------------------ */
@@ -54,7 +77,8 @@ static int by_value(const void *one, const void *other)
     return (a > b) - (a < b);
 }
 
-/* Of the partners that gave a figure. */
+/* Of the partners that gave a figure, each of whom counts once: those after the
+ * first `peers` draws come for a second time. */
 static int32_t put_median(struct nvbw_ctx *ctx, uint32_t rank, uint32_t peers)
 {
     const struct nvbw_cell median = NVBW_CELL("median", rank, 0);
@@ -93,7 +117,7 @@ int32_t sampled_gpu_to_rack(struct nvbw_ctx *ctx)
                 ctx, rank, k, sampled_partner(seed, rank, k, ranks));
         }
         if (status >= 0) {
-            status = put_median(ctx, rank, peers);
+            status = put_median(ctx, rank, peers < ranks ? peers : ranks - 1);
         }
         if (status < 0) {
             return status;

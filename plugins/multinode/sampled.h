@@ -23,7 +23,8 @@ int32_t sampled_rack_to_rack(struct nvbw_ctx *ctx);
 int32_t sampled_fabric_stress(struct nvbw_ctx *ctx);
 
 /* Pure: the k-th partner of a rank, never itself; and by how many ranks all
- * are shifted in a round of stress, at least 1 and less than ranks. */
+ * are shifted in a round of stress, at least 1 and less than ranks. None comes
+ * again before all others have come. */
 uint32_t sampled_partner(
     uint64_t seed, uint32_t rank, uint32_t k, uint32_t ranks);
 uint32_t sampled_step(uint64_t seed, uint32_t round, uint32_t ranks);

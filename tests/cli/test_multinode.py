@@ -2,6 +2,8 @@
 # Copyright The nvbw-host authors
 """Several ranks under a real mpirun on one simulated machine: what rank 0
 reports is what all of them did, and the others say nothing."""
+import re
+
 from ranks import *
 
 # What two GPUs of h200_x2 do with 4 copies of 4 MiB, GB/s: bytes over
@@ -80,6 +82,24 @@ def test_two_hosts():
               ["host-0"] * 4 + ["host-1"] * 4, "hosts of the ranks")
 
 
+def test_partners():
+    """Columns of draws tell who the partner was, in words."""
+    with Folder() as folder:
+        text = folder.path / "report.txt"
+        code, report, stderr = mpi(
+            folder, second_rank({}), "h200_x2", "-c",
+            plan(folder, "multinode_gpu_to_rack_write_ce"), "--report",
+            f"text={text}")
+        equal(code, 0, f"partners: exit code ({stderr})")
+        if not check(text.exists(), f"partners: {stderr}"):
+            return
+        told = " ".join(text.read_text().split())
+        found = re.search(r" at rank (\d) > #\d \(with rank (\d)\)", told)
+        if check(found, f"no partner in {told}"):
+            equal(sorted(found.groups()), ["0", "1"], "partners")
+        contains(told, "2 x NVIDIA H200 ranks 0-1 on ", "heading")
+
+
 def test_dry_run():
     """No rank joins another: each would print all, rank 0 does."""
     with Folder() as folder:
@@ -143,6 +163,7 @@ def test_one_rank():
 need_mpi()
 test_two_ranks()
 test_two_hosts()
+test_partners()
 test_dry_run()
 test_wrong_data()
 test_broken_chain()

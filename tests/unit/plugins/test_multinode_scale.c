@@ -246,6 +246,63 @@ static void partners_are_spread(void **state)
     }
 }
 
+/* A partner that came twice while others never came would count double. */
+static void nobody_comes_twice(void **state)
+{
+    (void)state;
+    for (uint32_t ranks = 2; ranks <= 80; ranks++) {
+        for (uint32_t seed = 1; seed <= 5; seed++) {
+            unsigned char seen[2][80] = { { 0 } };
+
+            for (uint32_t k = 0; k < ranks - 1; k++) {
+                const uint32_t partner = sampled_partner(seed, 1, k, ranks);
+                const uint32_t step = sampled_step(seed, k, ranks);
+
+                assert_int_not_equal(partner, 1);
+                assert_in_range(step, 1, ranks - 1);
+                assert_int_equal(seen[0][partner]++, 0);
+                assert_int_equal(seen[1][step]++, 0);
+            }
+        }
+    }
+}
+
+/* Four ranks and four draws: each of the three others is in the median once. */
+static uint32_t asked_figures;
+
+static int32_t figure_of_draw(
+    struct nvbw_ctx *ctx, const struct nvbw_cell *cell, double *out_value)
+{
+    asked_figures++;
+    return figure(ctx, cell, out_value);
+}
+
+static void medians_count_each_once(void **state)
+{
+    const struct nvbw_testcase *const rack =
+        find("multinode_gpu_to_rack_write_ce");
+    const struct nvbw_host host = { .size = sizeof host,
+        .places = get_places,
+        .param_int = get_param,
+        .measure = measure,
+        .figure = figure_of_draw,
+        .put = put };
+    struct nvbw_ctx ctx = {
+        .size = sizeof ctx, .host = &host, .testcase = rack
+    };
+
+    (void)state;
+    memset(places, 0, sizeof places);
+    for (uint32_t i = 0; i < 4; i++) {
+        places[i] = &places_list[i];
+    }
+    count = (struct count){ 0 };
+    asked_figures = 0;
+    assert_int_equal(rack->run(&ctx), NVBW_OK);
+    assert_int_equal(count.measurements, 4 * 4);
+    assert_int_equal(asked_figures, 4 * 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +311,8 @@ int main(void)
         cmocka_unit_test(loaded_latency_is_linear),
         cmocka_unit_test(pairs_are_many),
         cmocka_unit_test(partners_are_spread),
+        cmocka_unit_test(nobody_comes_twice),
+        cmocka_unit_test(medians_count_each_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

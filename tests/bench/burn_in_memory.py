@@ -28,6 +28,7 @@ repeat = %d;
 defaults = { mode = "fixed"; buffer_size = "1 MiB"; copies = 2; samples = 2;
              warmup = 0; verify = false; confirm = 1; };
 limits = ( { match = "*/bandwidth"; min = "1 %% of expected"; },
+           { match = "device_local_read_sm/bandwidth"; min = "1 GB/s"; },
            { match = "device_local_copy_sm/bandwidth";
              min = "200 %% of expected"; } );
 suites = (

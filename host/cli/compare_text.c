@@ -10,6 +10,7 @@
 #include "quantity.h"
 #include "record_json.h"
 #include "report_matrix.h"
+#include "unit_name.h"
 
 static const char *or_text(const char *text, const char *other)
 {
@@ -56,13 +57,14 @@ static void add_line(const struct compare_request *request,
     const struct unit *const unit = &request->now->units[one->unit];
     struct cell_place place = { 0 };
     char label[2 * LABEL_BYTES + 4];
+    char name[UNIT_NAME_BYTES];
 
     unit_cell_at(unit, one->cell, &place);
     report_cell_label(&request->now->facts, unit, one->cell, label);
-    strbuf_format(out, "%-6s  %s/%s%s%s %s%s%s", word_of(one), unit->plugin,
-        unit->testcase, unit->sweep == NULL ? "" : " ",
-        or_text(unit->sweep, ""), unit->shapes[place.shape].metric,
-        label[0] == '\0' ? "" : " ", label);
+    unit_name(&request->now->plan, unit, name);
+    strbuf_format(out, "%-6s  %s%s%s %s%s%s", word_of(one), name,
+        unit->sweep == NULL ? "" : " ", or_text(unit->sweep, ""),
+        unit->shapes[place.shape].metric, label[0] == '\0' ? "" : " ", label);
     strbuf_add(out, ": ");
     if (one->word == COMPARE_ONLY_NEW) {
         strbuf_add(out, "not measured before");

@@ -9,6 +9,7 @@
 #include "quantity.h"
 #include "report_matrix.h"
 #include "state.h"
+#include "unit_name.h"
 
 static void print_side(
     const struct facts *facts, uint32_t memory, int32_t place)
@@ -66,6 +67,7 @@ static int32_t print_unit(
     struct prepared *prepared, struct unit *unit, struct error *err)
 {
     struct recording recording = { 0 };
+    char name[UNIT_NAME_BYTES];
 
     if (unit->state == STATE_NONE) {
         TRY(workers_record(&prepared->setup, &prepared->facts, unit,
@@ -76,9 +78,10 @@ static int32_t print_unit(
                 err));
         }
     }
-    printf("  %s/%s%s%s: %u cell%s", unit->plugin, unit->testcase,
-        unit->sweep == NULL ? "" : " ", unit->sweep == NULL ? "" : unit->sweep,
-        unit_cell_count(unit), unit_cell_count(unit) == 1 ? "" : "s");
+    unit_name(&prepared->plan, unit, name);
+    printf("  %s%s%s: %u cell%s", name, unit->sweep == NULL ? "" : " ",
+        unit->sweep == NULL ? "" : unit->sweep, unit_cell_count(unit),
+        unit_cell_count(unit) == 1 ? "" : "s");
     if (unit->state != STATE_NONE) {
         printf(", %s (%s): %s", name_of(state_names, unit->state),
             unit->reason == NULL ? "-" : unit->reason,

@@ -16,6 +16,7 @@
 #include "state.h"
 #include "stats.h"
 #include "text_clean.h"
+#include "unit_name.h"
 
 enum { WATCH_TEXT_BYTES = 1 << 20 };
 
@@ -96,9 +97,12 @@ static void unit_begins(
     if (progress->quiet || progress->terminal || wanted == 0) {
         return;
     }
-    say_plain("[%u/%u] %s/%s%s%s", number + 1, progress->units_total,
-        unit->plugin, unit->testcase, unit->sweep == NULL ? "" : " ",
-        unit->sweep == NULL ? "" : unit->sweep);
+
+    char name[UNIT_NAME_BYTES];
+
+    unit_name(&progress->evidence->plan, unit, name);
+    say_plain("[%u/%u] %s%s%s", number + 1, progress->units_total, name,
+        unit->sweep == NULL ? "" : " ", unit->sweep == NULL ? "" : unit->sweep);
 }
 
 /* "bandwidth GPU 0" */
@@ -119,15 +123,16 @@ static void name_cell(const struct progress *progress, const struct unit *unit,
 static void show(
     struct progress *progress, const struct unit *unit, uint32_t cell)
 {
-    char text[512];
+    char text[768];
     char left[64];
     char name[256];
+    char testcase[UNIT_NAME_BYTES];
 
     estimate(progress, left, sizeof left);
     name_cell(progress, unit, cell, name, sizeof name);
-    snprintf(text, sizeof text, "[%u/%u cells%s] %s/%s %s",
-        progress->cells_done, progress->cells_total, left, unit->plugin,
-        unit->testcase, name);
+    unit_name(&progress->evidence->plan, unit, testcase);
+    snprintf(text, sizeof text, "[%u/%u cells%s] %s %s", progress->cells_done,
+        progress->cells_total, left, testcase, name);
     draw(progress, text);
 }
 
@@ -147,6 +152,7 @@ static void print_cell(const struct progress *progress, const struct unit *unit,
     struct cell_place place;
     char figure[64] = "";
     char name[256];
+    char testcase[UNIT_NAME_BYTES];
 
     if (!unit_cell_at(unit, cell, &place)) {
         return;
@@ -158,7 +164,8 @@ static void print_cell(const struct progress *progress, const struct unit *unit,
             unit->shapes[place.shape].unit, figure + 1, sizeof figure - 1);
     }
     name_cell(progress, unit, cell, name, sizeof name);
-    say_plain("  %s/%s %s: %s%s%s%s", unit->plugin, unit->testcase, name,
+    unit_name(&progress->evidence->plan, unit, testcase);
+    say_plain("  %s %s: %s%s%s%s", testcase, name,
         name_of(state_names, record->state), figure,
         record->message == NULL ? "" : ": ",
         record->message == NULL ? "" : record->message);

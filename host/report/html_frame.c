@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "html_page.h"
+#include "unit_name.h"
 
 enum { BASE64_BYTES = (SHA256_DIGEST_LENGTH + 2) / 3 * 4 + 1 };
 
@@ -62,6 +63,17 @@ void html_open(const struct html *page, const char *word, const char *title)
     html_add(page, "</title>\n<style>");
     html_add(page, report_page_css);
     html_add(page, "</style>\n</head>\n<body>\n");
+}
+
+void html_suite(const struct html *page, const struct unit *unit)
+{
+    const char *const id = unit_suite_id(&page->input->evidence->plan, unit);
+
+    if (id != NULL) {
+        html_add(page, " (");
+        html_text(page, id);
+        html_add(page, ")");
+    }
 }
 
 void html_close(const struct html *page)

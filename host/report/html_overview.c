@@ -10,6 +10,7 @@
 static void add_title(const struct html *page, const struct unit *unit)
 {
     html_text(page, unit->testcase);
+    html_suite(page, unit);
     if (unit->sweep != NULL) {
         html_add(page, " <span class=\"sweep\">");
         html_text(page, unit->sweep);

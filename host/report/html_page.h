@@ -29,6 +29,9 @@ struct html {
 void html_open(const struct html *page, const char *word, const char *title);
 void html_close(const struct html *page);
 
+/* " (random)": the id of the unit's suite, where it tells it from others. */
+void html_suite(const struct html *page, const struct unit *unit);
+
 /* Markup of ours. */
 void html_add(const struct html *page, const char *markup);
 /* The same with numbers in it; text of others goes through html_text. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The nvbw-host authors */
 #include "report_failed.h"
+#include "unit_name.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,8 +56,11 @@ static void add_unit(
     const struct unit *const unit =
         &input->evidence->units[input->verdicts->list[verdict].unit];
 
-    strbuf_format(out, "%s/%s%s%s", unit->plugin, unit->testcase,
-        unit->sweep == NULL ? "" : " ", unit->sweep == NULL ? "" : unit->sweep);
+    char name[UNIT_NAME_BYTES];
+
+    unit_name(&input->evidence->plan, unit, name);
+    strbuf_format(out, "%s%s%s", name, unit->sweep == NULL ? "" : " ",
+        unit->sweep == NULL ? "" : unit->sweep);
 }
 
 void report_failed_units(const struct report_input *input,

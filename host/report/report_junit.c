@@ -14,6 +14,7 @@
 
 #include "report_cell.h"
 #include "report_escape.h"
+#include "unit_name.h"
 
 enum { TITLE_LIMIT = 1 << 16, LINES_LIMIT = 1 << 26 };
 
@@ -156,6 +157,8 @@ static void add_cell(struct junit *junit, mxml_node_t *suite,
     const struct verdict *const verdict = cell->verdict;
     const double seconds = report_cell_seconds(junit->input, verdict);
     const enum junit_end end = end_of(verdict);
+    const char *const id =
+        unit_suite_id(&junit->input->evidence->plan, cell->unit);
     mxml_node_t *const testcase = mxmlNewElement(suite, "testcase");
     struct strbuf text;
 
@@ -164,7 +167,8 @@ static void add_cell(struct junit *junit, mxml_node_t *suite,
         cell->label[0] == '\0' ? "" : " ", cell->label);
     set_text(junit, testcase, "name", text.text);
     strbuf_reset(&text);
-    strbuf_format(&text, "%s.%s", cell->unit->plugin, cell->unit->testcase);
+    strbuf_format(&text, "%s%s%s.%s", cell->unit->plugin, id == NULL ? "" : ".",
+        id == NULL ? "" : id, cell->unit->testcase);
     set_text(junit, testcase, "classname", text.text);
     set_seconds(testcase, seconds);
     strbuf_reset(&text);
@@ -191,15 +195,20 @@ static void add_cell(struct junit *junit, mxml_node_t *suite,
     count(counts, end, seconds);
 }
 
-static void add_title(struct strbuf *out, const struct unit *unit)
+static void add_title(
+    const struct junit *junit, struct strbuf *out, const struct unit *unit)
 {
     struct arena arena;
 
     arena_init(&arena, TITLE_LIMIT);
 
     const char *const title = unit_title(unit, &arena);
+    const char *const id = unit_suite_id(&junit->input->evidence->plan, unit);
 
     strbuf_add(out, title == NULL ? "?" : title);
+    if (id != NULL) {
+        strbuf_format(out, " (%s)", id);
+    }
     if (unit->round > 0) {
         strbuf_format(out, ", round %u", unit->round + 1);
     }
@@ -216,7 +225,7 @@ static uint32_t add_unit(struct junit *junit, mxml_node_t *root, uint32_t first)
     uint32_t done = 0;
 
     strbuf_init(&text, LINES_LIMIT);
-    add_title(&text, &junit->input->evidence->units[unit]);
+    add_title(junit, &text, &junit->input->evidence->units[unit]);
 
     mxml_node_t *const suite = add_suite(junit, root, text.text, unit + 1);
 

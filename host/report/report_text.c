@@ -9,6 +9,7 @@
 #include "report_cell.h"
 #include "report_lines.h"
 #include "report_matrix.h"
+#include "unit_name.h"
 
 enum {
     LISTED_LIMIT = 8,
@@ -413,12 +414,16 @@ static void add_title(
     arena_init(&arena, TITLE_LIMIT);
 
     const char *const title = unit_title(unit, &arena);
+    const char *const id = unit_suite_id(&report->input->evidence->plan, unit);
 
     strbuf_add(report->out, "\n");
 
     const size_t from = report->out->length;
 
     strbuf_add(report->out, title == NULL ? "?" : title);
+    if (id != NULL) {
+        strbuf_format(report->out, " (%s)", id);
+    }
     lines_clean(report->out, from);
     if (unit->round > 0) {
         strbuf_format(report->out, ", round %u", unit->round + 1);

@@ -6,6 +6,7 @@
 #include "report_lines.h"
 #include "report_matrix.h"
 #include "trend.h"
+#include "unit_name.h"
 
 enum { FALLS_LISTED = 8 };
 
@@ -30,11 +31,13 @@ static void add_fall(const struct report_input *input, uint32_t columns,
 {
     const struct unit *const unit = unit_of(input, trend);
     char label[2 * LABEL_BYTES + 4];
+    const char *const id = unit_suite_id(&input->evidence->plan, unit);
 
     report_cell_label(&input->evidence->facts, unit, trend->cell, label);
     lines_format(out, columns, 2,
-        "%s%s%s%s %s%s%s: %+.1f %% (%+.1f to %+.1f) over %u rounds", before,
-        unit->testcase, unit->sweep == NULL ? "" : " ",
+        "%s%s%s%s%s%s%s %s%s%s: %+.1f %% (%+.1f to %+.1f) over %u rounds",
+        before, unit->testcase, id == NULL ? "" : " (", id == NULL ? "" : id,
+        id == NULL ? "" : ")", unit->sweep == NULL ? "" : " ",
         unit->sweep == NULL ? "" : unit->sweep, metric_of(unit, trend),
         label[0] == '\0' ? "" : " ", label, trend->change * 100.0,
         trend->low * 100.0, trend->high * 100.0, trend->rounds);

@@ -11,6 +11,9 @@
 #include "prepare.h"
 #include "report.h"
 #include "state.h"
+#include "wrap.h"
+
+enum { LEAD_BYTES = 160 };
 
 static void print_param(const struct param_schema *param)
 {
@@ -30,9 +33,13 @@ static void print_param(const struct param_schema *param)
     if (param->max_text != NULL) {
         printf(", at most %s", param->max_text);
     }
-    printf(")\n      %s\n", param->help == NULL ? "" : param->help);
+    printf(")\n");
+    wrap_print("      ", 6, param->help);
     for (uint32_t i = 0; i < param->choices_count; i++) {
-        printf("      %s: %s\n", param->choices[i],
+        char lead[LEAD_BYTES];
+
+        snprintf(lead, sizeof lead, "      %s: ", param->choices[i]);
+        wrap_print(lead, 8,
             i < param->choices_help_count ? param->choices_help[i] : "");
     }
 }
@@ -48,23 +55,25 @@ static void print_metric(const struct metric_schema *metric)
     if (metric->cols != NULL) {
         printf(", columns: %s", metric->cols);
     }
-    printf(")\n      %s\n", metric->help == NULL ? "" : metric->help);
+    printf(")\n");
+    wrap_print("      ", 6, metric->help);
 }
 
 static void print_testcase(
     const struct plugin_schema *plugin, const struct testcase_schema *testcase)
 {
-    printf("testcase %s, of plugin %s\n%s\n", testcase->name, plugin->name,
-        testcase->summary);
+    printf("testcase %s, of plugin %s\n", testcase->name, plugin->name);
+    wrap_print("", 0, testcase->summary);
     if (testcase->help != NULL) {
-        printf("\n%s\n", testcase->help);
+        printf("\n");
+        wrap_print("", 0, testcase->help);
     }
     printf("\nmetrics:\n");
     for (uint32_t i = 0; i < testcase->metrics_count; i++) {
         print_metric(&testcase->metrics[i]);
     }
-    printf("\nparameters of its own%s:\n",
-        testcase->params_count == 0 ? ": none" : "");
+    printf("\nparameters of its own:%s\n",
+        testcase->params_count == 0 ? " none" : "");
     for (uint32_t i = 0; i < testcase->params_count; i++) {
         print_param(&testcase->params[i]);
     }
@@ -73,16 +82,19 @@ static void print_testcase(
 
 static void print_plugin(const struct plugin_schema *plugin)
 {
-    printf("plugin %s %s\n%s\nfile %s\n\ntestcases:\n", plugin->name,
-        plugin->version == NULL ? "" : plugin->version,
-        plugin->summary == NULL ? "" : plugin->summary,
-        plugin->file == NULL ? "-" : plugin->file);
+    printf("plugin %s %s\n", plugin->name,
+        plugin->version == NULL ? "" : plugin->version);
+    wrap_print("", 0, plugin->summary);
+    printf(
+        "file %s\n\ntestcases:\n", plugin->file == NULL ? "-" : plugin->file);
     if (plugin->message != NULL) {
         printf("  cannot be used: %s\n", plugin->message);
     }
     for (uint32_t i = 0; i < plugin->testcases_count; i++) {
-        printf("  %-40s %s\n", plugin->testcases[i].name,
-            plugin->testcases[i].summary);
+        char lead[LEAD_BYTES];
+
+        snprintf(lead, sizeof lead, "  %-40s ", plugin->testcases[i].name);
+        wrap_print(lead, 43, plugin->testcases[i].summary);
     }
 }
 
@@ -104,8 +116,8 @@ static void print_reports(void)
 
 static void print_key(const struct plan_key *key)
 {
-    printf("  %-10s %-20s %s\n      %s\n", key->where, key->name, key->type,
-        key->help);
+    printf("  %-10s %-20s %s\n", key->where, key->name, key->type);
+    wrap_print("      ", 6, key->help);
 }
 
 static void print_plan_keys(void)

@@ -11,6 +11,9 @@
 #include "prepare.h"
 #include "record_json.h"
 #include "state.h"
+#include "wrap.h"
+
+enum { LEAD_BYTES = 160 };
 
 /* Whether a testcase can run here, on the GPUs of --devices. */
 static int32_t ask(struct prepared *prepared,
@@ -30,11 +33,14 @@ static int32_t ask(struct prepared *prepared,
 static void print_reason(
     const struct needs_answer *answer, const struct needs_answer *next)
 {
+    char lead[LEAD_BYTES];
+
     if (answer->message != NULL &&
         (next == NULL || next->message == NULL ||
             strcmp(answer->message, next->message) != 0)) {
-        printf("    ^ cannot run here (%s): %s\n", answer->reason,
-            answer->message);
+        snprintf(
+            lead, sizeof lead, "    ^ cannot run here (%s): ", answer->reason);
+        wrap_print(lead, 6, answer->message);
     }
 }
 
@@ -46,15 +52,17 @@ static int32_t print_testcases(struct prepared *prepared,
     for (uint32_t i = 0; i < plugin->testcases_count; i++) {
         const struct testcase_schema *const testcase = &plugin->testcases[i];
         struct needs_answer answer = { 0 };
+        char lead[LEAD_BYTES];
 
         if (testcase->problem == NULL) {
             TRY(ask(prepared, testcase, &answer, err));
         }
         print_reason(&before, &answer);
         before = answer;
-        printf("  %c %-38s %s\n",
+        snprintf(lead, sizeof lead, "  %c %-38s ",
             testcase->problem == NULL && answer.state == STATE_NONE ? ' ' : '-',
-            testcase->name, testcase->summary);
+            testcase->name);
+        wrap_print(lead, 43, testcase->summary);
         if (testcase->problem != NULL) {
             printf("    refused: %s\n", testcase->problem);
         }
@@ -67,10 +75,11 @@ static int32_t print_text(struct prepared *prepared, struct error *err)
 {
     for (uint32_t i = 0; i < prepared->plugins_count; i++) {
         const struct plugin_schema *const plugin = &prepared->plugins[i];
+        char lead[LEAD_BYTES];
 
-        printf("%s %s  %s\n", plugin->name,
-            plugin->version == NULL ? "" : plugin->version,
-            plugin->summary == NULL ? "" : plugin->summary);
+        snprintf(lead, sizeof lead, "%s %s  ", plugin->name,
+            plugin->version == NULL ? "" : plugin->version);
+        wrap_print(lead, 4, plugin->summary);
         if (plugin->state != STATE_NONE) {
             printf("  %s (%s): %s\n", name_of(state_names, plugin->state),
                 plugin->reason == NULL ? "-" : plugin->reason, plugin->message);

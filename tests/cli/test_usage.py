@@ -108,11 +108,23 @@ with Folder() as f:
     equal(code, 0, "list")
     contains(out, "null_cell", "list")
 
+    wide = [line for line in out.splitlines() if len(line) > 80]
+    equal(wide, [], "list fits 80 columns")
+
     code, out, err = f.host("list", "--json")
     equal(code, 0, "list --json")
     names = [t["name"] for p in json.loads(out)["plugins"]
              for t in p["testcases"]]
     check("null_cell" in names, "list --json names null_cell")
+    for name in ["parameters", "plan", "reports", "latency", "ce_d2d",
+                 "host_device_latency_sm", "null_cell",
+                 "device_to_device_bidirectional_memcpy_read_ce"]:
+        _, out, _ = f.host("help", name)
+        wide = [line for line in out.splitlines() if len(line) > 80 and
+                not line.startswith("file ")]
+        equal(wide, [], f"help {name} fits 80 columns")
+        if name.startswith("device_to_device_bidirectional"):
+            contains(out, "\nparameters of its own: none\n", f"help {name}")
 
     for name, part in (("required", "defaults   required"),
                        ("precision", "default 0.5 %"),

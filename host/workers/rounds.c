@@ -266,13 +266,33 @@ static int32_t give_happenings(struct rounds *rounds, struct error *err)
     return NVBW_OK;
 }
 
+/* 1 if the run has no other round. */
+static int is_whole_run(const struct rounds *rounds)
+{
+    return rounds->left == 0 && rounds->first_unit == 0 &&
+           rounds->now.units_count == rounds->run->units_count;
+}
+
+/* Units and records of the only round are the run's; nothing is copied. */
+static void give_all(struct rounds *rounds)
+{
+    rounds->run->units = rounds->now.units;
+    rounds->run->records = rounds->now.records;
+    rounds->run->records_count = rounds->now.records_count;
+    rounds->run->index = rounds->now.index;
+}
+
 /* Adds to run what it does not have of the round at work. */
 static int32_t give(struct rounds *rounds, struct error *err)
 {
     FAIL_IF(!arena_take(rounds->run_arena, &rounds->arena), err, NVBW_E_SYSTEM,
         "evidence is larger than %zu bytes", rounds->run_arena->limit_bytes);
-    TRY(give_units(rounds, err));
-    TRY(give_records(rounds, err));
+    if (is_whole_run(rounds)) {
+        give_all(rounds);
+    } else {
+        TRY(give_units(rounds, err));
+        TRY(give_records(rounds, err));
+    }
     if (rounds->left == 0) {
         TRY(give_happenings(rounds, err));
     }

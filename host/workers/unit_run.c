@@ -389,6 +389,25 @@ static void note_mpi_end(struct conductor *conductor, const struct cause *cause)
     }
 }
 
+/* Of an MPI job it is told as other ranks' ends are: who, where and when. */
+static void name_rank(const struct unit_run *run, struct cause *cause)
+{
+    const struct facts *const facts = &run->conductor->request->evidence->facts;
+    const char *const host =
+        facts->gpus_count > 0 ? facts->gpus[0].host : facts->host;
+    const char *const step = run->in_flight.count > 0 ? "cells in flight"
+                             : run->begun             ? "between cells"
+                                                      : "task";
+    const struct cause plain = *cause;
+
+    if (run->conductor->mpi && cause->state != STATE_CANCELLED &&
+        strstr(cause->text, "rank ") == NULL) {
+        snprintf(cause->text, sizeof cause->text,
+            "rank 0 (host %s), step \"%s\": %.1000s",
+            host == NULL ? "unknown" : host, step, plain.text);
+    }
+}
+
 static int32_t after_end(struct unit_run *run, struct error *err)
 {
     struct conductor *const conductor = run->conductor;
@@ -400,6 +419,7 @@ static int32_t after_end(struct unit_run *run, struct error *err)
     if (end->stopped && conductor_is_cut(conductor, &cut)) {
         memcpy(cause.text, cut.text, sizeof cause.text);
     }
+    name_rank(run, &cause);
     count_end(run);
     note_mpi_end(conductor, &cause);
     if (end->fault == FAULT_BUILD || end->fault == FAULT_FACTS) {

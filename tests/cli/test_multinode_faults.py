@@ -36,6 +36,29 @@ def test_second_rank(fault, wanted, words, code=4):
                 contains(text or "", word, fault)
 
 
+def test_rank_0_hangs():
+    """Nobody but its own host can tell it."""
+    with Folder() as folder:
+        file = plan(folder, READ, WRITE, BISECT, timeout=10,
+                    patience=min(PATIENCE, 3))
+        got, report, stderr = mpi(
+            folder, [(1, {"NVBW_SIM_FAULTS": "cuMemcpyAsync:25=hang"}),
+                     (1, {})], "h200_x2", "-c", file)
+        if not check(report is not None, f"rank 0 hangs: no report: {stderr}"):
+            return
+        equal(got, 4, "rank 0 hangs: exit code")
+        texts = [cell["message"] for cell in cells_of(report)
+                 if cell["state"] == "timeout"]
+        check(texts, f"rank 0 hangs: {states_of(report)}")
+        for text in texts:
+            for word in ("rank 0 (host ", 'step "cells in flight"',
+                         "said nothing"):
+                contains(text, word, "rank 0 hangs")
+        for cell in cells_of(report):
+            if cell["reason"] == "mpi_ended":
+                contains(cell["message"], "rank 0 (host ", "after rank 0")
+
+
 def worker_of_rank(rank, folder):
     """The run worker of that rank of this test's job, or None."""
     for process in pathlib.Path("/proc").glob("[0-9]*"):
@@ -135,6 +158,7 @@ test_second_rank("cuMemcpyAsync:25=719",
                  ["rank 1 (host ", "719"])
 test_second_rank("cuMemSetAccess:3=800",
                  [("error", "driver")] + [DONE] * 5, ["rank 1 (host ", "800"])
+test_rank_0_hangs()
 test_killed()
 test_refused("gpu = { fabric = 1; };", None, "no_fabric",
              ["ranks 0-7 are in no NVLink fabric", "cluster UUID zero"])

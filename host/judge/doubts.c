@@ -71,9 +71,12 @@ static void doubt_cause(const struct plan_accept *accept, struct problems *out)
         return;
     }
     for (size_t i = 0; i < length; i++) {
-        const int letter = tolower((unsigned char)accept->cause[i]);
+        const char letter = (char)tolower((unsigned char)accept->cause[i]);
 
-        cause.name[i] = letter == ' ' ? '_' : (char)letter;
+        cause.name[i] = letter;
+        if (letter == ' ') {
+            cause.name[i] = '_';
+        }
     }
     cause.words = count_words(cause.name);
     offer_all(&cause);

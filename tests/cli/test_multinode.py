@@ -111,7 +111,7 @@ def test_dry_run():
                      "--dry-run", "-q"), program=MPIRUN)
         equal(code, 0, f"exit code of a dry run ({stderr})")
         equal(out.count("each GPU stands for a rank"), 1, "ranks that print")
-        contains(out, "multinode_rack_to_rack_write_ce: 1 cell\n", "racks")
+        contains(out, "multinode_rack_to_rack_write_ce (rack_to_rack): 1 cell\n", "racks")
 
 
 def test_wrong_data():

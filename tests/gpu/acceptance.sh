@@ -88,6 +88,35 @@ run one_gpu 0 -c "$out/adaptive.cfg" --devices 0 "$@"
 run staged 0 -c "$out/staged.cfg" "$@"
 run acceptance 0 -c plans/acceptance.cfg "$@"
 
+# A second run of the same: nothing is slower and nothing faster, but for the
+# host's memory, which others may use.
+run acceptance_again 0 -c plans/acceptance.cfg "$@"
+step compare "0 1" "$host" compare "$out/acceptance.run" \
+    "$out/acceptance_again.run"
+changed=$(grep -E '^(SLOWER|FASTER|LOST)  ' "$out/compare.log" |
+    grep -v '^[A-Z]*  hostmem/')
+if [ -z "$changed" ]; then
+    echo "ok    compare: $(grep '^[0-9]* cells: ' "$out/compare.log")"
+else
+    failed=1
+    echo "WRONG compare:"
+    echo "$changed"
+fi
+
+# More is demanded than the link gives.
+cat >"$out/too_much.cfg" <<EOF
+limits = ( { match = "host_to_device_memcpy_ce/bandwidth";
+             min = "110 % of expected"; } );
+EOF
+run too_much 1 -c plans/acceptance.cfg -c "$out/too_much.cfg" "$@"
+if grep -q '(110 % of expected)' "$out/too_much.txt"; then
+    echo "ok    too_much: $(grep -c '(110 % of expected)' "$out/too_much.txt")" \
+        "cells are below 110 % of expected"
+else
+    failed=1
+    echo "WRONG too_much: nothing says what is below 110 % of expected"
+fi
+
 # A worker is killed in the middle: its cell is lost, and no other.
 name=killed
 journal=$out/$name.run/journal.ndjson

@@ -10,7 +10,10 @@ const char *unit_suite_id(const struct plan *plan, const struct unit *unit)
     const char *const id =
         unit->suite < plan->suites_count ? plan->suites[unit->suite].id : NULL;
 
-    return id == NULL || strcmp(id, unit->plugin) == 0 ? NULL : id;
+    return id == NULL || strcmp(id, unit->plugin) == 0 ||
+                   strcmp(id, unit->testcase) == 0
+               ? NULL
+               : id;
 }
 
 void unit_name(

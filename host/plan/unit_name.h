@@ -9,8 +9,8 @@
 
 enum { UNIT_NAME_BYTES = 256 };
 
-/* The id of the unit's suite where it says more than the plugin's name, which
- * several suites may share; else NULL. */
+/* The id of the unit's suite where it says more than the names of plugin and
+ * testcase, which several suites may share; else NULL. */
 const char *unit_suite_id(const struct plan *plan, const struct unit *unit);
 
 /* "latency/host_device_latency_sm (random)", without the id where there is

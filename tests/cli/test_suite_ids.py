@@ -18,6 +18,9 @@ suites = (
   { plugin = "latency"; id = "random"; tests = [ "device_local_latency_sm" ];
     params = { chase = "random"; footprint = "1 MiB"; }; },
   { plugin = "ce_h2d"; id = "ce_h2d"; tests = [ "host_to_device_memcpy_ce" ];
+    params = { buffer_size = "1 MiB"; }; },
+  { plugin = "ce_h2d"; id = "device_to_host_memcpy_ce";
+    tests = [ "device_to_host_memcpy_ce" ];
     params = { buffer_size = "1 MiB"; }; } );
 """
 WORDS = ("--driver", SIM, "--sim-profile", "h200_x2", "-c", "p.cfg")
@@ -29,6 +32,8 @@ def tell(text, where):
     for name in NAMES:
         contains(text, name, where)
     check("(ce_h2d)" not in text, f"{where}: an id that is the plugin's name")
+    check("(device_to_host_memcpy_ce)" not in text,
+          f"{where}: an id that is the testcase's name")
 
 
 with Folder() as f:

@@ -37,6 +37,10 @@ COMMANDS = (
     (("list", *MACHINE), 0),
     (("topo", *MACHINE), 0),
     (("help", "run"), None),
+    (("check-plan", "-c", "p.cfg", "--explain-limits"), 0),
+    (("check-plugin", BUILD / "lib/nvbw/plugins/skeleton.so"), 0),
+    (("from-nvloom", SOURCE / "tests/fuzz/corpus/nvloom/good.csv"), 0),
+    (("-t", "0", "-b", "8", "-i", "2", *MACHINE), 0),
 )
 FOUND = 99
 

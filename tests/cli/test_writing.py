@@ -160,6 +160,22 @@ def full_disk(f):
           f"resume after a full disk: {again} {run.stderr}")
 
 
+def read_only(f):
+    """Where nothing can be written nothing is run, where we may mount that."""
+    still = f.path / "still"
+    still.mkdir()
+    script = f'''mount -t tmpfs -o ro none "{still}" || exit 77
+        "$@"; echo "$?"'''
+    run = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", script, HOST, HOST, "-c",
+         f.write("p.cfg", SMALL), "--run-dir", still / "run", "-q"],
+        capture_output=True, text=True, check=False, cwd=f.path)
+    if run.returncode != 0:
+        return
+    equal(run.stdout.splitlines()[-1], "2", "exit code, nothing can be written")
+    contains(run.stderr, "Read-only file system", "what is told")
+
+
 def one_directory(f):
     """A second run in the directory of another is refused, and so is a resume
     of one that is being written."""
@@ -179,7 +195,7 @@ def one_directory(f):
 
 
 for case in (names_told_before, into_the_run, one_of_two_reports, closed_descriptors,
-             nobody_reads, limited_size, full_disk, one_directory):
+             nobody_reads, limited_size, full_disk, read_only, one_directory):
     with Folder() as folder:
         case(folder)
 finish()

@@ -302,16 +302,22 @@ static int32_t close_shape(const struct unit *unit, struct unit_shape *shape,
 int32_t shape_close(struct unit *unit, const struct labels_frame *labels,
     uint32_t labels_count, struct arena *arena, struct error *err)
 {
+    struct unit_shape *const shapes =
+        arena_alloc(arena, unit->shapes_count, sizeof *shapes);
     uint64_t span = 0;
 
+    if (shapes == NULL) {
+        return no_memory(err);
+    }
     for (uint32_t i = 0; i < unit->shapes_count; i++) {
-        TRY(close_shape(
-            unit, &unit->shapes[i], labels, labels_count, arena, err));
-        span += (uint64_t)unit->shapes[i].rows * unit->shapes[i].cols;
+        shapes[i] = unit->shapes[i];
+        TRY(close_shape(unit, &shapes[i], labels, labels_count, arena, err));
+        span += (uint64_t)shapes[i].rows * shapes[i].cols;
         FAIL_IF(span > SHAPE_SPAN_LIMIT, err, NVBW_E_INVALID,
             "testcase %s: its metrics have more than %d cells", unit->testcase,
             SHAPE_SPAN_LIMIT);
     }
+    unit->shapes = shapes;
     unit->open_axes = 0;
     return NVBW_OK;
 }

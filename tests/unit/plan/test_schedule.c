@@ -201,15 +201,22 @@ static void test_close_axes(void **state)
 
     (void)state;
     build("suites = ( { plugin = \"p\"; tests = \"own\"; } );", 2);
+
+    const struct unit_shape *const planned = schedule.units[0].shapes;
+
     assert_int_equal(
         schedule_close_axes(&schedule, 0, &labels, 0, &fixture.arena, &err),
         NVBW_E_INVALID);
+    assert_ptr_equal(schedule.units[0].shapes, planned);
     assert_int_equal(
         schedule_close_axes(&schedule, 0, &labels, 1, &fixture.arena, &err),
         NVBW_OK);
     assert_int_equal(schedule.units[0].open_axes, 0);
     assert_int_equal(schedule.units[0].shapes[2].cols, 4);
     assert_int_equal(schedule.cells, 6 + 3 + 4);
+    /* Others may share what was planned. */
+    assert_int_equal(planned[2].cols, 1);
+    assert_int_equal(planned[2].col_labels_count, 1);
 }
 
 static void test_sweep(void **state)

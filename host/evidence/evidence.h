@@ -138,6 +138,14 @@ int32_t journal_write(struct journal *journal, struct error *err);
 int32_t journal_flush(struct journal *journal, struct error *err);
 /* The journal's file. */
 const char *journal_file(const struct journal *journal);
+/* Reads all that was written, as evidence_read does, from the file that is
+ * open, whatever has its name by now. NVBW_E_INVALID where somebody else
+ * changed it. (journal_read.c) */
+int32_t journal_read_back(const struct journal *journal, struct arena *arena,
+    struct evidence *out, struct error *err);
+/* What that needs of a journal: its descriptor, and the bytes written. */
+int journal_fd(const struct journal *journal);
+uint64_t journal_written(const struct journal *journal);
 /* Flushes what it can and frees. */
 void journal_close(struct journal *journal);
 

@@ -155,6 +155,16 @@ const char *journal_file(const struct journal *journal)
     return journal->path;
 }
 
+int journal_fd(const struct journal *journal)
+{
+    return journal->fd;
+}
+
+uint64_t journal_written(const struct journal *journal)
+{
+    return journal->size - (journal->pending.length - journal->written);
+}
+
 int32_t journal_flush(struct journal *journal, struct error *err)
 {
     TRY(journal_write(journal, err));

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "record_json.h"
 #include "regular_file.h"
@@ -14,6 +16,7 @@ struct line_reader {
     struct evidence *evidence;
     struct arena *arena;
     uint32_t number; /* of the line, from 1 */
+    size_t total;    /* bytes so far */
 };
 
 int32_t journal_check_header(const json_t *line, struct error *err)
@@ -92,18 +95,17 @@ static int32_t read_lines(struct line_reader *in, FILE *stream,
     struct error why = { 0 };
     char *text = NULL;
     size_t capacity = 0;
-    size_t total = 0;
     ssize_t length = 0;
     int32_t status = NVBW_OK;
 
     while (status >= 0 && (length = getline(&text, &capacity, stream)) > 0) {
         in->number++;
-        total += (size_t)length;
+        in->total += (size_t)length;
         if (text[length - 1] != '\n') {
             in->evidence->torn = 1;
             break;
         }
-        status = total > limit_bytes
+        status = in->total > limit_bytes
                      ? error_set(&why, NVBW_E_INVALID, "longer than %zu bytes",
                            limit_bytes)
                      : take_line(in, text, (size_t)length - 1, &why);
@@ -147,6 +149,50 @@ int32_t evidence_read(const char *file, size_t limit_bytes, struct arena *arena,
     FAIL_IF(status >= 0 && out->header.version == 0, err, NVBW_E_INVALID,
         "%s holds no header of a run", file);
     return status;
+}
+
+/* A descriptor of its own, for the stream to close. It shares the place in the
+ * file, which does not matter to a journal: it is appended to. */
+static int32_t open_again(
+    const struct journal *journal, FILE **out, struct error *err)
+{
+    const int fd = fcntl(journal_fd(journal), F_DUPFD_CLOEXEC, 0);
+
+    *out = fd < 0 || lseek(fd, 0, SEEK_SET) < 0 ? NULL : fdopen(fd, "r");
+    if (*out != NULL) {
+        return NVBW_OK;
+    }
+
+    const int32_t status =
+        error_system(err, "reading back %s", journal_file(journal));
+
+    if (fd >= 0) {
+        close(fd);
+    }
+    return status;
+}
+
+int32_t journal_read_back(const struct journal *journal, struct arena *arena,
+    struct evidence *out, struct error *err)
+{
+    struct line_reader in = { .evidence = out, .arena = arena };
+    const char *const file = journal_file(journal);
+    FILE *stream = NULL;
+
+    *out = (struct evidence){ 0 };
+    TRY(open_again(journal, &stream, err));
+
+    const int32_t status =
+        read_lines(&in, stream, file, JOURNAL_LIMIT_BYTES, err);
+
+    fclose(stream);
+    TRY(status);
+    FAIL_IF(in.total != journal_written(journal) || out->header.version == 0,
+        err, NVBW_E_INVALID,
+        "%s: somebody changed the journal while the run wrote it: %zu bytes "
+        "are there, %llu were written",
+        file, in.total, (unsigned long long)journal_written(journal));
+    return NVBW_OK;
 }
 
 int32_t evidence_open(const char *path, size_t limit_bytes, struct arena *arena,

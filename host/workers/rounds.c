@@ -244,15 +244,36 @@ static int32_t give_units(struct rounds *rounds, struct error *err)
     return NVBW_OK;
 }
 
-/* What comes in a row of lines, and stands in the journal where run was read
- * from there. */
+/* When the last of them was that run has. */
+static uint64_t last_event_ns(const struct evidence *run)
+{
+    return run->events_count == 0 ? 0
+                                  : run->events[run->events_count - 1].now_ns;
+}
+
+static uint64_t last_reading_ns(const struct evidence *run)
+{
+    return run->readings_count == 0
+               ? 0
+               : run->readings[run->readings_count - 1].now_ns;
+}
+
+/* Events and readings come in order of time; where run was read from the journal
+ * it lacks those that could not be written. */
 static int32_t give_happenings(struct rounds *rounds, struct error *err)
 {
     struct evidence *const now = &rounds->now;
+    const uint64_t events_ns =
+        rounds->left > 0 ? last_event_ns(rounds->run) : 0;
+    const uint64_t readings_ns =
+        rounds->left > 0 ? last_reading_ns(rounds->run) : 0;
 
     for (uint32_t i = 0; i < now->events_count; i++) {
         struct event event = now->events[i];
 
+        if (event.now_ns <= events_ns && rounds->left > 0) {
+            continue;
+        }
         if (event.unit >= 0) {
             event.unit += (int32_t)rounds->first_unit;
         }
@@ -260,6 +281,9 @@ static int32_t give_happenings(struct rounds *rounds, struct error *err)
             rounds->run, rounds->run_arena, LINE_EVENT, &event, err));
     }
     for (uint32_t i = 0; i < now->readings_count; i++) {
+        if (now->readings[i].now_ns <= readings_ns && rounds->left > 0) {
+            continue;
+        }
         TRY(evidence_adopt(rounds->run, rounds->run_arena, LINE_READING,
             &now->readings[i], err));
     }
@@ -293,9 +317,7 @@ static int32_t give(struct rounds *rounds, struct error *err)
         TRY(give_units(rounds, err));
         TRY(give_records(rounds, err));
     }
-    if (rounds->left == 0) {
-        TRY(give_happenings(rounds, err));
-    }
+    TRY(give_happenings(rounds, err));
     return rounds->now.ended && !rounds->run->ended
                ? evidence_adopt(rounds->run, rounds->run_arena, LINE_END,
                      &rounds->now.end, err)
@@ -314,12 +336,15 @@ static int32_t leave(struct rounds *rounds, struct error *err)
     return NVBW_OK;
 }
 
+/* The units of the first round that this one does not have: all, or those that
+ * were still to be added when a run was broken off. */
 static int32_t add_units(struct rounds *rounds, struct error *err)
 {
     const struct conduct_watch *const watch = rounds->ledger->watch;
     const struct evidence *const run = rounds->run;
+    const uint32_t had = rounds->now.units_count;
 
-    for (uint32_t i = 0; i < run->units_count && run->units[i].round == 0;
+    for (uint32_t i = had; i < run->units_count && run->units[i].round == 0;
          i++) {
         struct unit unit = run->units[i];
 
@@ -328,8 +353,8 @@ static int32_t add_units(struct rounds *rounds, struct error *err)
         rounds->next_unit++;
     }
     if (watch != NULL && watch->units_added != NULL) {
-        watch->units_added(
-            watch->user, rounds->now.units, rounds->now.units_count);
+        watch->units_added(watch->user, rounds->now.units + had,
+            rounds->now.units_count - had);
     }
     return NVBW_OK;
 }
@@ -367,7 +392,8 @@ int32_t rounds_next(struct rounds *rounds, struct error *err)
     if (is_planned) {
         rounds->number = rounds->run->units[rounds->first_unit].round;
         TRY(take_planned(rounds, err));
-    } else {
+    }
+    if (!rounds_has_next(rounds)) {
         TRY(add_units(rounds, err));
     }
     for (uint32_t i = 0; rounds->number > 0 && i < rounds->now.units_count;
@@ -384,8 +410,7 @@ static int32_t read_back(struct rounds *rounds, struct error *err)
     const struct evidence *const baseline = rounds->run->baseline;
     struct evidence whole;
 
-    TRY(evidence_read(journal_file(rounds->journal), JOURNAL_LIMIT_BYTES,
-        rounds->run_arena, &whole, err));
+    TRY(journal_read_back(rounds->journal, rounds->run_arena, &whole, err));
     *rounds->run = whole;
     rounds->run->baseline = baseline;
     return NVBW_OK;

@@ -60,9 +60,13 @@ int32_t schedule_close_axes(struct schedule *schedule, uint32_t unit,
     const struct labels_frame *labels, uint32_t labels_count,
     struct arena *arena, struct error *err)
 {
-    (void)arena;
+    struct unit_shape *const shape = arena_alloc(arena, 1, sizeof *shape);
+
     FAIL_IF(labels_count == 0, err, NVBW_E_INVALID, "no labels");
-    schedule->units[unit].shapes[0].rows = labels[0].names_count;
+    assert_non_null(shape);
+    *shape = schedule->units[unit].shapes[0];
+    shape->rows = labels[0].names_count;
+    schedule->units[unit].shapes = shape;
     schedule->units[unit].open_axes = 0;
     return NVBW_OK;
 }

@@ -355,8 +355,7 @@ static void test_rounds_resumed(void **state)
     }
 }
 
-/* Where the journal is gone when the run is over, that is told, and what is
- * still in memory is not lost. */
+/* A journal is read by what is open, not by its name. */
 static void lose_journal(
     void *user, const struct unit *unit, const struct record *record)
 {
@@ -368,22 +367,96 @@ static void lose_journal(
     }
 }
 
-static void test_journal_that_is_lost(void **state)
+static void test_journal_without_a_name(void **state)
 {
     struct journal_scene scene;
-    struct error err = { 0 };
     const struct conduct_watch watch = { .user = &scene,
         .cell_settled = lose_journal };
 
     (void)state;
     set_rounds(&scene, 1);
     scene.stage.request.watch = &watch;
+    stage_run(&scene.stage);
+    expect_rounds(&scene.stage);
+    end_journal(&scene);
+}
+
+/* Where somebody else wrote into it that is told, and what is still in memory
+ * is not lost. */
+static void spoil_journal(
+    void *user, const struct unit *unit, const struct record *record)
+{
+    struct journal_scene *const scene = user;
+
+    if (unit->round == ROUNDS - 1 && unit->id == 1 && record->row == 1) {
+        FILE *const file = fopen(journal_file(scene->journal), "a");
+
+        assert_non_null(file);
+        fputs("{\"type\":\"strange\",\"data\":{}}\n", file);
+        fclose(file);
+    }
+}
+
+static void test_journal_that_was_changed(void **state)
+{
+    struct journal_scene scene;
+    struct error err = { 0 };
+    const struct conduct_watch watch = { .user = &scene,
+        .cell_settled = spoil_journal };
+
+    (void)state;
+    set_rounds(&scene, 1);
+    scene.stage.request.watch = &watch;
     assert_true(conduct_run(&scene.stage.request, &err) < 0);
     assert_non_null(strstr(err.text, scene.folder));
-    assert_non_null(strstr(err.text, "journal.ndjson"));
+    assert_non_null(strstr(err.text, "changed the journal"));
     stage_expect(&scene.stage, 4, 0, STATE_MEASURED, NULL);
     stage_expect(&scene.stage, 5, 1, STATE_CRASH, NULL);
     end_journal(&scene);
+}
+
+/* What a round closes is that round's: units that are planned stay as they are
+ * when its memory is given back. */
+static void test_axes_of_a_round(void **state)
+{
+    struct journal_scene scene;
+    struct error err = { 0 };
+    const struct conduct_watch watch = { .user = &scene,
+        .cell_settled = spoil_journal };
+
+    (void)state;
+    set_rounds(&scene, 1);
+    for (uint32_t i = 0; i < 2 * ROUNDS; i += 2) {
+        scene.stage.evidence.units[i].open_axes = 1;
+    }
+    scene.stage.request.watch = &watch;
+    assert_true(conduct_run(&scene.stage.request, &err) < 0);
+    assert_int_equal(scene.stage.evidence.units[0].open_axes, 0);
+    assert_int_equal(scene.stage.evidence.units[2].open_axes, 1);
+    assert_int_equal(scene.stage.evidence.units[2].shapes[0].rows, 2);
+    assert_int_equal(scene.stage.evidence.units[4].open_axes, 0);
+    end_journal(&scene);
+}
+
+/* A run that was broken off while it added a round's units goes on with all of
+ * them. */
+static void test_round_that_was_begun(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+    stage_open(&stage);
+    for (uint32_t i = 0; i < 3; i++) {
+        stage_add_unit(&stage, "well", 1);
+    }
+    stage_add_unit(&stage, "well", 1)->round = 1;
+    stage_run(&stage);
+    assert_int_equal(stage.evidence.units_count, 6);
+    for (uint32_t i = 0; i < 6; i++) {
+        assert_int_equal(stage.evidence.units[i].round, i / 3);
+        stage_expect(&stage, i, 0, STATE_MEASURED, NULL);
+    }
+    stage_close(&stage);
 }
 
 /* An axis that was closed in the first round is closed in those that are added
@@ -421,7 +494,10 @@ int main(void)
         cmocka_unit_test(test_full_journal),
         cmocka_unit_test(test_rounds_of_a_journal),
         cmocka_unit_test(test_rounds_resumed),
-        cmocka_unit_test(test_journal_that_is_lost),
+        cmocka_unit_test(test_journal_without_a_name),
+        cmocka_unit_test(test_journal_that_was_changed),
+        cmocka_unit_test(test_axes_of_a_round),
+        cmocka_unit_test(test_round_that_was_begun),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -258,8 +258,8 @@ static uint64_t last_reading_ns(const struct evidence *run)
                : run->readings[run->readings_count - 1].now_ns;
 }
 
-/* Events and readings come in order of time; where run was read from the journal
- * it lacks those that could not be written. */
+/* Events and readings come in order of time; where run was read from the
+ * journal it lacks those that could not be written. */
 static int32_t give_happenings(struct rounds *rounds, struct error *err)
 {
     struct evidence *const now = &rounds->now;
